@@ -24,7 +24,7 @@ import { signedRequest } from '../support/requests.ts';
 
 const never = (): Promise<never> => new Promise(() => {});
 /** Long enough that only a hang reaches it. */
-const generousMs = 20_000;
+const generousMs = 60_000;
 
 /** What a handler does that stops when its signal aborts. */
 const aborted = (signal: AbortSignal): Promise<never> =>
@@ -236,7 +236,7 @@ describe('PostgreSQL', () => {
   test('that is frozen is given up, and used again when it continues', async () => {
     const name = 'receiver_frozen';
     const pool = poolOf(name);
-    const receiver = receiverOf(postgresStore(pool), () => {}, { storeTimeoutMs: 2_000 });
+    const receiver = receiverOf(postgresStore(pool), () => {}, { storeTimeoutMs: 8_000 });
     expect(await deliver(receiver, 'before')).toEqual({ status: 200, code: 'processed' });
     // Old ids are removed after the response, on the same connection, which the pool passes on in the next tick.
     await sleep(0);

@@ -123,7 +123,8 @@ test('logs a request of HTTP/2 that is reset within its body as aborted, not as 
   });
   // The objects of HTTP/2 have the methods of those of node:http that the handler uses.
   const handler = nodeHandler(receiver) as unknown as Parameters<typeof createHttp2Server>[1];
-  const server = await listen(createHttp2Server(handler));
+  const arrived = Promise.withResolvers<void>();
+  const server = await listen(createHttp2Server(handler).on('stream', () => arrived.resolve()));
   const session = connect(`http://127.0.0.1:${server.port}`);
   onTestFinished(async () => {
     session.destroy();
@@ -132,7 +133,7 @@ test('logs a request of HTTP/2 that is reset within its body as aborted, not as 
   const { headers, body } = deliveryOf();
   const stream = session.request({ ':method': 'POST', ...headers, 'content-length': body.byteLength });
   stream.on('error', () => {}).write(body.subarray(0, 100));
-  await sleep(100);
+  await arrived.promise;
   stream.close(constants.NGHTTP2_CANCEL);
   expect(await reported.promise).toBe('BODY_ABORTED');
 });

@@ -80,9 +80,9 @@ describe.skipIf(isWithoutRedis)('the Redis store', () => {
 
   test('renews the lease while the handler runs', async () => {
     // Long enough for a busy machine, which renews it late.
-    const short = storeWith(3_000);
-    const first = short.once(id, () => sleep(5_000));
-    for (let round = 0; round < 8; round += 1) {
+    const short = storeWith(6_000);
+    const first = short.once(id, () => sleep(9_000));
+    for (let round = 0; round < 14; round += 1) {
       await sleep(500);
       expect(await short.once(id, effect)).toBe('busy');
     }

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { compileCache, listen, startConnectProxy } from '@deedwire/testing';
+import { compileCache, eventually, listen, startConnectProxy } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
 import { generateWebhookSecret, signWebhook, verifyWebhook } from '@deedwire/webhook-signing';
 import { describe, expect, test, vi } from 'vitest';
@@ -526,11 +526,11 @@ describe('the secret', () => {
 test('the time is blamed only if the response takes 5 seconds, or what --timeout says', async () => {
   const echo = createServer((request, response) => void sleep(5_200).then(() => request.pipe(response)));
   const { port } = await forTest(listen(echo));
-  const ofHandshake = call(['grade', String(port), '--only', 'handshake', '--timeout', '6'], {
+  const ofHandshake = call(['grade', String(port), '--only', 'handshake', '--timeout', '15'], {
     env: { WEBHOOK_SECRET: secret },
   });
   const late = await start({ remember: () => sleep(5_200, true) });
-  const ofLate = call(['grade', late.url.href, '--only', 'redirect', '--timeout', '6'], {
+  const ofLate = call(['grade', late.url.href, '--only', 'redirect', '--timeout', '15'], {
     env: { WEBHOOK_SECRET: secret },
   });
   const slow = await start({ remember: () => new Promise(() => {}) });
@@ -575,7 +575,8 @@ describe('a longer timeout is advised', () => {
 
   test.each([2, 3])('unless request %i is acknowledged in time', async (acceptedAt) => {
     const fix = 'Respond with 2xx within 0.25 seconds, after your work is committed.';
-    expect(await grade(acceptedAt)).toEqual({ fix, requests: acceptedAt });
+    // A machine that stalls answers later.
+    await eventually(async () => expect(await grade(acceptedAt)).toEqual({ fix, requests: acceptedAt }));
   });
 
   test('unless the connection is not completed', async () => {
