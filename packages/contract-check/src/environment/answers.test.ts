@@ -667,7 +667,7 @@ describe('an unknown answer', () => {
   test.each<[string, object, string]>([
     ['takes too long to compare', nestedChoices(5), 'is unknown: snapshot: the schemas at $ combine in too many ways'],
     ['is invalid', { type: 'text' }, 'is unknown: snapshot:1: /type must be a type name'],
-  ])('is that of a snapshot that %s', { timeout: 120_000 }, async (_, snapshot, problem) => {
+  ])('is that of a snapshot that %s', async (_, snapshot, problem) => {
     const writer = { ...newApi, appends: [{ type: 'entry.posted', snapshot }] };
     expect(await unwrapped(canIDeploy({ builds: [writer] }))).toMatchObject({
       exitCode: 3,

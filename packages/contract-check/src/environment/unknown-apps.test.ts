@@ -175,7 +175,7 @@ test('a snapshot has values that a renderer does not list, or fewer of them', ()
   expect(fit('supplier-api', needs, 'webhook-worker', anyStatus)).toBeNull();
 });
 
-test('comparisons of two apps share their steps, and leave those of others', { timeout: 300_000 }, () => {
+test('comparisons of two apps share their steps, and leave those of others', () => {
   const fit = snapshotFit();
   const needs = { type: 'object' };
   const problems = [1, 2, 3, 4].map((title) =>
