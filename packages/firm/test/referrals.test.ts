@@ -159,6 +159,8 @@ describe('the filters of a list', () => {
       const closedAt = `2090-01-01T0${hour}:00:00Z`;
       await world.sql(`update referral set closed_at = $2 where id = $1`, [id.split('/').at(-1), closedAt]);
     }
+    // As exact as a filter, so that a referral can be created at the very time of one.
+    await world.sql(`update referral set created_at = date_trunc('milliseconds', created_at)`);
     const times = new Map(await Promise.all(ids.map(async (id) => [id, await read(id)] as const)));
     const created = (id: string) => times.get(id)?.createdAt ?? new Date(Number.NaN);
     const closed = (id: string) => times.get(id)?.closedAt ?? new Date(Number.NaN);
