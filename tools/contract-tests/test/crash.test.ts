@@ -9,13 +9,14 @@ import { subscribe } from './support/subscribe.ts';
 const t = await forFile(
   startTestSystem({
     apps: ['customer-api', 'webhook-worker'],
-    appEnv: { 'webhook-worker': { WORKER_LEASE_MS: '1000' } },
+    appEnv: { 'webhook-worker': { WORKER_LEASE_MS: '3000' } },
   }),
 );
 const receiver = await forFile(startReceiver());
 const { secret } = await subscribe(t.customer, {
   callbackUrl: receiver.url,
   eventTypes: [{ type: 'order.placed' }],
+  timeoutSeconds: 15,
 });
 
 const { request } = createInterfaceClient(t, 'customer', '2026-11-01');

@@ -8,14 +8,18 @@ const alarms: unknown[] = [];
 const t = await forFile(
   startTestSystem({
     apps: ['customer-api', 'webhook-worker'],
-    appEnv: { 'webhook-worker': { WORKER_LEASE_MS: '1000' } },
+    appEnv: { 'webhook-worker': { WORKER_LEASE_MS: '2000' } },
     onLine: (_, line) => line.includes('"alarm":"delivery-given-up"') && alarms.push(JSON.parse(line)),
   }),
 );
 const deadly = await forFile(startReceiver());
 const healthy = await forFile(startReceiver());
 const eventTypes = [{ type: 'order.placed' }];
-const { id: deadlyId } = await subscribe(t.customer, { callbackUrl: deadly.url, eventTypes });
+const { id: deadlyId } = await subscribe(t.customer, {
+  callbackUrl: deadly.url,
+  eventTypes,
+  timeoutSeconds: 15,
+});
 await subscribe(t.customer, { callbackUrl: healthy.url, eventTypes });
 const env = { DATABASE_URL: await t.database.urlFor('operator') };
 

@@ -55,6 +55,7 @@ test('an account that leaves is read until it is at home elsewhere, and no reque
 
   expect(await send(read)).toMatchObject({ status: 200 });
   const before = await send(read);
+  const startMs = performance.now();
   await freeze(harness, ids);
   // Its key is cached: the transaction finds the freeze.
   const atOnce = await send(place);
@@ -62,7 +63,9 @@ test('an account that leaves is read until it is at home elsewhere, and no reque
   await sleep(1_000);
   const later = await send(place);
   expect(later).toMatchObject(refused);
-  expect(Math.abs(later.left - before.left)).toBeLessThan(5);
+  const restored = (performance.now() - startMs) / 1_000;
+  expect(later.left).toBeGreaterThan(before.left - 5);
+  expect(later.left).toBeLessThan(before.left + 5 + restored);
   expect(await harness.sql('select from customer_order')).toEqual([]);
   expect(await harness.sql('select from idempotency_key')).toEqual([]);
   expect(await send(read)).toMatchObject({ status: 200 });
@@ -98,7 +101,8 @@ test('the worker writes no row of accounts that are not at home, and does the wa
   const { customerApi, accounts, sql } = harness;
   const { customer } = accounts;
   const failing = await forTest(startReceiver());
-  failing.onDelivery = (response) => void response.writeHead(500).end();
+  // Without another attempt before the worker stops.
+  failing.onDelivery = (response) => void response.writeHead(500, { 'Retry-After': '3600' }).end();
   const kept = await harness.subscribe(receiver.url, ['order.placed', 'webhook_subscription.disrupted']);
   const broken = await harness.subscribe(failing.url, ['order.placed']);
   const deleted = await harness.subscribe(failing.url, ['order.placed']);
@@ -182,7 +186,8 @@ test('the worker writes no row of accounts that are not at home, and does the wa
   await comeHome(harness, ids);
   const startedMs = performance.now();
   await eventually(async () => expect(receiver.deliveries.length).toBeGreaterThanOrEqual(3 + 2 + 3));
-  expect(performance.now() - startedMs).toBeLessThan(3_000);
+  // Not once a minute, as what is looked for rarely.
+  expect(performance.now() - startedMs).toBeLessThan(30_000);
   await eventually(async () =>
     expect(
       await sql(`select

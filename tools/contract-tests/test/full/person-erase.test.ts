@@ -319,7 +319,7 @@ test('a delivery that a worker of an earlier release stored without its record i
   const orderId = await plant();
   await eventually(async () =>
     expect(
-      await t.sql('select from webhook_pending_delivery where subscription_id = $1 and attempts = 1', [number]),
+      await t.sql('select from webhook_pending_delivery where subscription_id = $1 and attempts > 0', [number]),
     ).toHaveLength(1),
   );
   await t.sql('update webhook_delivery set record_id = null where subscription_id = $1', [number]);

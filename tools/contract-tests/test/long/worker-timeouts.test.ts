@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { updateWebhookSubscription } from '@deedwire/actions';
 import { createHarness, startTestSystem } from '@deedwire/dev-environment/harness';
 import { eventually, startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
@@ -7,8 +6,8 @@ import { expect, test } from 'vitest';
 import { subscribe } from '../support/subscribe.ts';
 import * as operations from '../support/webhook-operations.ts';
 
-/** A little less than the longest timeout. */
-const responseMs = 14_500;
+/** The longest timeout is 15 s. A machine that stalls uses the rest. */
+const responseMs = 12_000;
 
 const slowReceiver = async () => {
   const receiver = await forFile(startReceiver());
@@ -17,9 +16,9 @@ const slowReceiver = async () => {
 };
 const eventTypes = [{ type: 'order.placed' }];
 
-test('after SIGTERM, a worker with a delay of 5 s records a response after 14.5 s, and exits with 0', async () => {
+test('after SIGTERM, a worker with a delay of 10 s records a response after 12 s, and exits with 0', async () => {
   const receiver = await slowReceiver();
-  const worker = { SHUTDOWN_DELAY_MS: '5000' };
+  const worker = { SHUTDOWN_DELAY_MS: '10000' };
   const t = await forFile(
     startTestSystem({ apps: ['customer-api', 'webhook-worker'], appEnv: { 'webhook-worker': worker } }),
   );
@@ -27,23 +26,23 @@ test('after SIGTERM, a worker with a delay of 5 s records a response after 14.5 
   const startedMs = performance.now();
   const process = t.system.apps['webhook-worker'];
   process.kill('SIGTERM');
-  // Near the end of the delay, so that the request ends as late as it can.
-  await sleep(4_500);
+  // Late in the delay, so that the request ends long after it.
+  await sleep(6_000);
   await t.customer.request(operations.PlaceDocument, { input: { item: 'Ada' } });
   expect(await process.ended).toEqual({ exitCode: 0, signal: null });
-  expect(performance.now() - startedMs).toBeGreaterThan(4_500 + responseMs);
-  expect(performance.now() - startedMs).toBeLessThan(25_000);
+  expect(performance.now() - startedMs).toBeGreaterThan(6_000 + responseMs);
+  // Guards against hanging only.
+  expect(performance.now() - startedMs).toBeLessThan(120_000);
   const { webhookDeliveries } = await t.customer.request(operations.DeliveriesDocument, {});
   expect(webhookDeliveries.nodes).toMatchObject([{ status: 'DELIVERED', attempts: [{ number: 1 }] }]);
   expect(receiver.deliveries).toHaveLength(1);
 });
 
-test('the lease of 15 s survives a request of 14.5 s beside another worker, which repeats nothing', async () => {
+test('the lease of 15 s survives a request of 12 s beside another worker, which repeats nothing', async () => {
   const receiver = await slowReceiver();
   const harness = await forFile(createHarness());
   await harness.startWorker();
-  const { id } = await harness.subscribe(receiver.url, ['order.placed']);
-  await updateWebhookSubscription(harness.customerApi, harness.accounts.customer, { id, timeoutSeconds: 15 });
+  await harness.subscribe(receiver.url, ['order.placed']);
   await harness.place(1);
   await receiver.waitFor(1);
   await harness.startWorker();

@@ -24,7 +24,7 @@ test('nothing that waits in a closed copy is sent, clients of the original are r
   await harness.place(1);
   await real.waitFor(2);
   await eventually(async () => {
-    const rows = await sql('select from webhook_pending_delivery where attempts = 1');
+    const rows = await sql('select from webhook_pending_delivery where attempts > 0');
     expect(rows).toHaveLength(1);
   });
   const [, delivered] = await harness.deliveries();

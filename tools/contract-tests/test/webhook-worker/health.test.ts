@@ -67,7 +67,8 @@ test('health and metrics follow a receiver that fails, is down, works again and 
     }),
   );
 
-  receiver.onDelivery = (response) => void response.writeHead(500).end();
+  // Without another attempt before they are seen.
+  receiver.onDelivery = (response) => void response.writeHead(500, { 'Retry-After': '3600' }).end();
   await harness.place(2);
   await eventually(async () =>
     expect(await read(id)).toMatchObject({
@@ -81,6 +82,7 @@ test('health and metrics follow a receiver that fails, is down, works again and 
       },
     }),
   );
+  receiver.onDelivery = (response) => void response.writeHead(500).end();
   await harness.place(10);
   await eventually(async () =>
     expect(await read(id)).toMatchObject({

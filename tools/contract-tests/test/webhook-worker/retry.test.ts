@@ -94,9 +94,12 @@ test.concurrent.for([
     await shared.place(1, customer);
     await eventually(async () => {
       const [delivery] = await shared.deliveries(customer);
-      expect(delivery?.attempts).toMatchObject([
-        { number: 1, error: 'CONNECTION_FAILED', responseStatus: null, advice },
-      ]);
+      expect(delivery?.attempts.at(-1)).toMatchObject({
+        number: 1,
+        error: 'CONNECTION_FAILED',
+        responseStatus: null,
+        advice,
+      });
     });
   },
 );
@@ -106,17 +109,13 @@ test.concurrent('a receiver that does not respond has a TIMEOUT attempt and a ne
   customer,
   receiver,
 }) => {
-  await shared.subscribe(receiver.url, ['order.placed'], customer);
+  await shared.subscribe(receiver.url, ['order.placed'], customer, 5);
   receiver.onDelivery = () => {};
   await shared.place(1, customer);
   await eventually(async () => {
-    expect(await shared.deliveries(customer)).toMatchObject([
-      {
-        status: 'PENDING',
-        nextAttemptAt: expect.any(Date),
-        attempts: [{ number: 1, responseStatus: null, error: 'TIMEOUT' }],
-      },
-    ]);
+    const [delivery] = await shared.deliveries(customer);
+    expect(delivery).toMatchObject({ status: 'PENDING', nextAttemptAt: expect.any(Date) });
+    expect(delivery?.attempts.at(-1)).toMatchObject({ number: 1, responseStatus: null, error: 'TIMEOUT' });
   });
 });
 
@@ -125,9 +124,9 @@ test.concurrent('an address in WEBHOOK_DENIED_RANGES of the worker is not called
   await harness.subscribe(receiver.url, ['order.placed']);
   await harness.place(1);
   await eventually(async () => {
-    expect(await harness.deliveries()).toMatchObject([
-      { status: 'PENDING', attempts: [{ number: 1, responseStatus: null, error: 'ADDRESS_FORBIDDEN' }] },
-    ]);
+    const [delivery] = await harness.deliveries();
+    expect(delivery?.status).toBe('PENDING');
+    expect(delivery?.attempts.at(-1)).toMatchObject({ number: 1, responseStatus: null, error: 'ADDRESS_FORBIDDEN' });
   });
   expect(receiver.deliveries).toEqual([]);
 });

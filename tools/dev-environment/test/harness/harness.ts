@@ -6,7 +6,7 @@ import {
   type WebhookAttempt,
   type WebhookDelivery,
 } from '@deedwire/actions';
-import { roleOf, type Service } from '@deedwire/core';
+import { roleOf, type Service, timeoutMaxSeconds } from '@deedwire/core';
 import { createStore } from '@deedwire/store';
 import { patientTimeouts } from '@deedwire/testing';
 import { openActionContext } from './action-context.ts';
@@ -63,15 +63,21 @@ export async function createHarness<Served extends Service>(
     /** The context of the app of `mainInterface`. */
     api,
     sql,
-    /** Subscribes an account of `mainInterface`. An event type without a version is pinned to the current one. */
+    /**
+     * Subscribes an account of `mainInterface`. An event type without a version is pinned to the current one.
+     *
+     * @param timeoutSeconds the most by default, because a busy machine delays responses
+     */
     async subscribe(
       url: string,
       eventTypes: (string | { type: string; version: string })[],
       account: TestAccount = accounts[mainInterface],
+      timeoutSeconds = timeoutMaxSeconds,
     ): Promise<{ id: string; secret: string }> {
       const result = await createWebhookSubscription(api, account, {
         callbackUrl: url,
         eventTypes: eventTypes.map((eventType) => (typeof eventType === 'string' ? { type: eventType } : eventType)),
+        timeoutSeconds,
       });
       if (result.webhookSubscription === null || result.webhookSecret === null) {
         throw new Error(JSON.stringify(result.userErrors));

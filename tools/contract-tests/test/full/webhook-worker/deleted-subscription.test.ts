@@ -54,7 +54,7 @@ test('nothing of a deleted subscription, its secret or its request header can be
   const { origin } = new URL(receiver.url);
 
   // A delivery that waits for its retry, with the state of its receiver.
-  receiver.onDelivery = (response) => response.writeHead(500).end();
+  receiver.onDelivery = (response) => response.writeHead(500, { 'Retry-After': '3600' }).end();
   await harness.place(1);
   await eventually(async () => expect(await harness.sql('select from webhook_receiver_state')).toHaveLength(1));
   const [delivery] = await harness.deliveries();

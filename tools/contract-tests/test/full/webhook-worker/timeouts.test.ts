@@ -14,8 +14,8 @@ test.concurrent('a response after 7 s is delivered with a timeout of 15 s, and c
   customer,
   receiver,
 }) => {
-  const { id: patient } = await shared.subscribe(receiver.url, ['order.placed'], customer);
-  const { id: usual } = await shared.subscribe(`${receiver.url}?usual`, ['order.placed'], customer);
+  const { id: patient } = await shared.subscribe(receiver.url, ['order.placed'], customer, 5);
+  const { id: usual } = await shared.subscribe(`${receiver.url}?usual`, ['order.placed'], customer, 5);
   await updateWebhookSubscription(shared.customerApi, customer, { id: patient, timeoutSeconds: 15 });
   respondAfter(receiver, 7_000);
   await shared.place(1, customer);
@@ -41,8 +41,7 @@ test.concurrent('a worker that leaves records a response after 9 s, and the next
   receiver,
 }) => {
   const first = await harness.startWorker();
-  const { id } = await harness.subscribe(receiver.url, ['order.placed']);
-  await updateWebhookSubscription(harness.customerApi, harness.accounts.customer, { id, timeoutSeconds: 15 });
+  await harness.subscribe(receiver.url, ['order.placed']);
   respondAfter(receiver, 9_000);
   await harness.place(1);
   await receiver.waitFor(1);
