@@ -181,7 +181,7 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     await again.addInitScript(prepare);
     // The page is loaded again by a timer: on a busy machine, it could be before anybody has seen why.
     await again.clock.install();
-    await again.clock.pauseAt(Date.now() + 1_000);
+    await again.clock.pauseAt(Date.now() + 60_000);
     const { promise: refused, resolve } = Promise.withResolvers<() => Promise<void>>();
     const refuse = async (route: Route) => resolve(await refuseDuringFlood(route, t.origin));
     await again.route(`**/assets/${file}`, refuse, { times: 1 });

@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 
 /** The page sends the operation again after 30 seconds, whatever it had. */
-const soon = { timeout: 10_000 };
+const soon = { timeout: 25_000 };
 
 const operations = (): string[] => requests.flatMap((each) => each.postDataJSON()?.documentId ?? []);
 
