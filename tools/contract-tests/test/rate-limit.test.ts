@@ -150,8 +150,8 @@ describe('a client without points', () => {
     });
     expect(rejection.body).not.toHaveProperty('data');
     expect(rejection.headers.get('Retry-After')).toBe('1');
-    // A point can be restored before the header is written.
-    expect(rejection.headers.get('RateLimit')).toMatch(/^"clientCostPoints";r=[01];t=1$/);
+    // Points can be restored before the header is written.
+    expect(rejection.headers.get('RateLimit')).toMatch(/^"clientCostPoints";r=\d;t=1$/);
 
     await send(await newClient(1_000, 1), broad);
     // The price of an operation is known to a client that has a point: without one, its request is not read.

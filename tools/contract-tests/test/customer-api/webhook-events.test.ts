@@ -310,7 +310,7 @@ test('an event that is missing is never skipped: 503 and an alarm', async () => 
 
 test.each<[string, object]>([
   ['all events', {}],
-  ['the events of a time', { since: new Date(Date.now() + 60_000).toISOString() }],
+  ['the events of a time', { since: new Date(Date.now() + 86_400_000).toISOString() }],
 ])('a page of %s is not empty because the last event is missing', async (_, variables) => {
   await deliver();
   expect(sequences(await page(variables))).toEqual(Object.keys(variables).length === 0 ? [1] : []);
@@ -429,13 +429,13 @@ test('a page ends before 400,000 bytes, and costs what it has', async () => {
   });
 });
 
-async function waiting(): Promise<number> {
-  const metrics = await (await fetch(`${service.adminUrl}/metrics`)).text();
+async function waiting({ adminUrl } = service): Promise<number> {
+  const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
   return Number(/deedwire_webhook_event_waits\{interface="customer"\} (\d+)/.exec(metrics)?.[1] ?? Number.NaN);
 }
 
-async function untilWaiting(count: number): Promise<void> {
-  await expect.poll(waiting).toBe(count);
+async function untilWaiting(count: number, running = service): Promise<void> {
+  await expect.poll(() => waiting(running)).toBe(count);
 }
 
 describe('a request that waits', () => {
@@ -537,8 +537,8 @@ describe('a request that waits', () => {
     const variables = { id: subscription.gid, first: 100, waitSeconds: 20 };
     const wait = () => send(query, variables, credential);
     const answers: ReturnType<typeof wait>[] = [];
-    for (let count = 1; count <= 10; count += 1) {
-      answers.push(wait());
+    for (const count of [3, 6, 9, 10]) {
+      while (answers.length < count) answers.push(wait());
       await untilWaiting(count);
     }
     expect((await wait()).data?.webhookEvents?.edges).toEqual([]);
@@ -559,10 +559,10 @@ describe('a request that waits', () => {
       query,
       variables: { id: subscription.gid, waitSeconds: 20 },
     });
-    await sleep(500);
+    await untilWaiting(1, other);
     const startMs = performance.now();
     await other.stop();
-    expect(performance.now() - startMs).toBeLessThan(10_000);
+    expect(performance.now() - startMs).toBeLessThan(15_000);
     expect((await answer).body.data).toMatchObject({ webhookEvents: { edges: [] } });
   });
 });

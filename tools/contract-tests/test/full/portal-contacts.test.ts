@@ -37,7 +37,7 @@ async function look(page: Page, name: string): Promise<void> {
 
 /** The next mail. The worker looks for mails every 5 seconds, and for alerts every 10. */
 async function nextMail(): Promise<ReturnType<typeof parseMail>> {
-  await eventually(() => expect(server.mails).toHaveLength(1), 30_000);
+  await eventually(() => expect(server.mails).toHaveLength(1));
   return parseMail(server.mails.pop()?.source ?? '');
 }
 
