@@ -10,7 +10,13 @@ function versionOf(version: string) {
 
 const render = ({ order }: { order: string }) => ({ order });
 
-const names = { gidNamespace: 'acme', apiKeyPrefix: 'ak', headerPrefix: 'X-Acme', userAgent: 'Acme-Webhooks' } as const;
+const names = {
+  service: 'acme',
+  gidNamespace: 'acme',
+  apiKeyPrefix: 'ak',
+  headerPrefix: 'X-Acme',
+  userAgent: 'Acme-Webhooks',
+} as const;
 const customer = { title: 'Customer', account: 'Customer' };
 
 function faultsOf(
@@ -58,19 +64,31 @@ test('gives interfaces ports that no other has', () => {
   ]);
 });
 
-test('refuses names that no header, key or identifier can have', () => {
+test('refuses names that no role, header, key or identifier can have', () => {
   const wrong = {
+    service: 'acme-shop',
     gidNamespace: 'Acme',
     apiKeyPrefix: 'a_k',
     headerPrefix: 'X-Acme:',
     userAgent: 'Acme Webhooks',
   } as const;
   expect(faultsOf({ customer }, { names: wrong })).toEqual([
+    'The name service is "acme-shop", which does not match ^(?!pg(?:_|$))[a-z][a-z0-9_]{0,18}$.',
     'The name gidNamespace is "Acme", which does not match ^[a-z][a-z0-9-]{0,62}$.',
     'The name apiKeyPrefix is "a_k", which does not match ^[a-z][a-z0-9]{0,15}$.',
     'The name headerPrefix is "X-Acme:", which does not match ^X-[A-Z][A-Za-z0-9]{0,31}$.',
     'The name userAgent is "Acme Webhooks", which does not match ^[A-Z][A-Za-z0-9-]{0,63}$.',
   ]);
+});
+
+test.each(['pg', 'pg_shop', 'a'.repeat(20), ''])('refuses %j as the name of a service', (service) => {
+  expect(faultsOf({ customer }, { names: { ...names, service } })).toEqual([
+    expect.stringContaining(`The name service is ${JSON.stringify(service)}, which does not match`),
+  ]);
+});
+
+test.each(['pgshop', 'a'.repeat(19), 'law_firm2'])('accepts %j as the name of a service', (service) => {
+  expect(faultsOf({ customer }, { names: { ...names, service } })).toEqual([]);
 });
 
 test('names all faults at once', () => {
@@ -126,7 +144,7 @@ test('refuses a status that no version has', () => {
 test('names all faults of options that the compiler has not checked', () => {
   const { names: missing, interfaces, contracts } = JSON.parse('{ "interfaces": { "a": {} }, "contracts": null }');
   expect(faultsOf(interfaces, { names: missing, contracts })).toEqual([
-    ...['gidNamespace', 'apiKeyPrefix', 'headerPrefix', 'userAgent'].map((name) =>
+    ...['service', 'gidNamespace', 'apiKeyPrefix', 'headerPrefix', 'userAgent'].map((name) =>
       expect.stringContaining(`The name ${name} is "", which does not match`),
     ),
     '"a": its title must be one line, and not blank.',

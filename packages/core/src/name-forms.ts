@@ -1,8 +1,10 @@
 import { gidNamespacePattern } from './gid.ts';
 import type { Names } from './service.ts';
 
-/** What each name must match. All of them become parts of headers, keys and URLs. */
+/** What each name must match. All of them become parts of roles, headers, keys and URLs. */
 export const nameForms: Readonly<Record<keyof Names, RegExp>> = {
+  // With an underscore, the longest prefix of roles that a database takes. PostgreSQL reserves the names of roles that begin with `pg_`.
+  service: /^(?!pg(?:_|$))[a-z][a-z0-9_]{0,18}$/,
   gidNamespace: gidNamespacePattern,
   // API keys separate their parts by `_`.
   apiKeyPrefix: /^[a-z][a-z0-9]{0,15}$/,
@@ -19,3 +21,6 @@ export function findNameFaults(names: Names): string[] {
       : [`The name ${key} is ${JSON.stringify(value)}, which does not match ${form.source}.`];
   });
 }
+
+/** Whether a service can have this name. An underscore after it makes a prefix of roles. */
+export const isServiceName = (text: string): boolean => nameForms.service.test(text);

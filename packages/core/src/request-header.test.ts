@@ -9,7 +9,13 @@ import {
 } from './request-header.ts';
 
 const service = defineService({
-  names: { gidNamespace: 'service', apiKeyPrefix: 'dw', headerPrefix: 'X-Service', userAgent: 'Deedwire-Webhooks' },
+  names: {
+    service: 'test_service',
+    gidNamespace: 'service',
+    apiKeyPrefix: 'dw',
+    headerPrefix: 'X-Service',
+    userAgent: 'Deedwire-Webhooks',
+  },
   interfaces: { customer: { title: 'Customer', account: 'Customer' } },
 });
 

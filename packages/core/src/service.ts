@@ -1,8 +1,13 @@
 import type { Event, EventContract, RenderedEvent } from './event.ts';
 import type { VersionLifecycle } from './version-lifecycle.ts';
 
-/** The names by which clients and receivers know a service. */
+/** The names by which databases, clients and receivers know a service. */
 export interface Names {
+  /**
+   * Of the service: lowercase letters, digits and underscores, 19 at most. In a new database, the names of the roles begin with it and an
+   * underscore: `shop_webhook_worker`.
+   */
+  readonly service: string;
   /** The default of `GID_NAMESPACE`: `gid://service/Customer/1`. */
   readonly gidNamespace: string;
   /** Begins each API key. */

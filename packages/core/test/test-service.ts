@@ -11,7 +11,13 @@ const released = { version: '2026-11-01', status: 'current', deprecatedOn: null,
  * serves it; its value is here, so that packages that `tools/test-service` imports can use it.
  */
 export const testService = defineService({
-  names: { gidNamespace: 'service', apiKeyPrefix: 'dw', headerPrefix: 'X-Service', userAgent: 'Deedwire-Webhooks' },
+  names: {
+    service: 'test_service',
+    gidNamespace: 'service',
+    apiKeyPrefix: 'dw',
+    headerPrefix: 'X-Service',
+    userAgent: 'Deedwire-Webhooks',
+  },
   interfaces: {
     customer: { title: 'Customer', account: 'Customer', versions: [released] },
     supplier: {

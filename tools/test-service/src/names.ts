@@ -1,5 +1,6 @@
 /** Those of `testService`, which imports what is generated. */
 export const names = {
+  service: 'test_service',
   gidNamespace: 'service',
   apiKeyPrefix: 'dw',
   headerPrefix: 'X-Service',

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 /** Loads a service without an interface instead of that of the application. */
 const hooks = `
   import { registerHooks } from 'node:module';
-  const names = { gidNamespace: 'acme', apiKeyPrefix: 'ak', headerPrefix: 'X-Acme', userAgent: 'Acme' };
+  const names = { service: 'acme', gidNamespace: 'acme', apiKeyPrefix: 'ak', headerPrefix: 'X-Acme', userAgent: 'Acme' };
   const source = \`
     import { defineService } from '@deedwire/core';
     export const firm = defineService({ names: \${JSON.stringify(names)}, interfaces: {} });\`;

@@ -8,7 +8,7 @@ import { interfaceUpgradePage } from './interface-upgrade-page.ts';
 const unchanged = { isFirst: false, status: 'current', added: [], removed: [], changes: [] };
 const contract = {
   name: 'customer',
-  names: { gidNamespace: 'shop', apiKeyPrefix: 'sh', headerPrefix: 'X-Shop', userAgent: 'Shop' },
+  names: { service: 'shop', gidNamespace: 'shop', apiKeyPrefix: 'sh', headerPrefix: 'X-Shop', userAgent: 'Shop' },
   history: {
     packageName: '@deedwire/customer-schema',
     records: { '1.0.0': { '2026-11-01': { ...unchanged, isFirst: true } } },

@@ -1,1 +1,7 @@
-export const names = { gidNamespace: 'shop', apiKeyPrefix: 'sh', headerPrefix: 'X-Shop', userAgent: 'Shop' } as const;
+export const names = {
+  service: 'shop',
+  gidNamespace: 'shop',
+  apiKeyPrefix: 'sh',
+  headerPrefix: 'X-Shop',
+  userAgent: 'Shop',
+} as const;
