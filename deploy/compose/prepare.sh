@@ -26,14 +26,17 @@ url() { printf 'postgres://%s:%s@postgres/deedwire?sslmode=verify-full&sslrootce
 password=$(openssl rand -hex 24)
 printf '%s' "$password" >"$new/owner-password"
 url postgres "$password" >"$new/owner-url"
+# With which `migrate` begins the names of the roles in the schema deedwire of a new database.
+role_prefix=law_firm_
 for app in lender-api:lender_api partner-api:partner_api webhook-worker:webhook_worker operator:operator; do
   role=${app#*:}
   password=$(openssl rand -hex 24)
   url "deedwire_$role" "$password" >"$new/${app%:*}-url"
   cat >>"$new/logins.sql" <<SQL
-select 'create role deedwire_$role login in role $role'
+select 'create role deedwire_$role login in role $role_prefix$role'
 where not exists (select from pg_roles where rolname = 'deedwire_$role') \\gexec
 alter role deedwire_$role password '$password';
+alter role deedwire_$role set search_path = deedwire, pg_temp;
 SQL
 done
 printf 'k1:%s' "$(openssl rand -base64 32)" >"$new/webhook-secret-keys"

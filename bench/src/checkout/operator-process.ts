@@ -21,7 +21,9 @@ const { callOperator }: { callOperator: CallOperator } = await import(String(fil
 serveParent<readonly (readonly string[])[]>('ready', (commands) =>
   Promise.all(
     commands.map(async (command): Promise<unknown> => {
-      const { exitCode, stdout, stderr } = await callOperator({ DATABASE_URL: databaseUrl }, ...command, '--json');
+      // Where earlier checkouts create the tables, with roles that databases share.
+      const env = { DATABASE_URL: databaseUrl, DATABASE_SCHEMA: 'public' };
+      const { exitCode, stdout, stderr } = await callOperator(env, ...command, '--json');
       if (exitCode !== 0) throw new Error(`${command.join(' ')}: ${stderr}`);
       return JSON.parse(stdout);
     }),

@@ -6,8 +6,11 @@ import {
   backgroundTimeouts,
   createSecretKeyRing,
   createStore,
+  type DatabaseTimeouts,
+  defaultPlaceOf,
   findDatabaseProblems,
   findUnregistered,
+  findUsedSchema,
   migrate,
   type Migrated,
   type MigrateOptions,
@@ -16,12 +19,15 @@ import {
   type PooledStore,
   type Store,
   type StoreOptions,
+  StoreUnavailableError,
 } from '@deedwire/store';
 import { type Config, readOperatorConfig } from './config.ts';
 import { findDatabaseUrl, findSecretKeys } from './database-url.ts';
 import type { Shell } from './shell.ts';
 
 const applicationName = 'deedwire-operator';
+
+type DatabaseContext = OperatorContext & { store: PooledStore };
 
 /**
  * Runs one action and closes the connections.
@@ -37,18 +43,44 @@ export async function withContext<Result>(
     await requireDatabase(context);
     return work({ ...context, store: registerBeforeWrites(shell, context.store) }, config);
   };
-  return withAnyDatabase(shell, workOnSchema, timeouts);
+  return withSchemaOf(shell, findUsedSchema, workOnSchema, timeouts);
 }
 
 /** As `withContext`, but whatever is wrong with the database. */
 export async function withAnyDatabase<Result>(
   shell: Shell,
-  work: (context: OperatorContext & { store: PooledStore }, config: Config) => Promise<Result>,
-  timeouts = backgroundTimeouts,
+  work: (context: DatabaseContext, config: Config) => Promise<Result>,
+): Promise<Result> {
+  return withSchemaOf(shell, findSchemaIfAvailable, work, backgroundTimeouts);
+}
+
+const findSchemaIfAvailable: typeof findUsedSchema = async (database) => {
+  try {
+    return await findUsedSchema(database);
+  } catch (error) {
+    if (error instanceof StoreUnavailableError) return null;
+    throw error;
+  }
+};
+
+/** Without DATABASE_SCHEMA, the schema is found: the configuration that `work` gets has it, unless it is `public`. */
+async function withSchemaOf<Result>(
+  shell: Shell,
+  find: typeof findUsedSchema,
+  work: (context: DatabaseContext, config: Config) => Promise<Result>,
+  timeouts: DatabaseTimeouts,
 ): Promise<Result> {
   const config = readOperatorConfig(shell);
-  const connections = { ...storeConnections({ ...config, DATABASE_URL: findDatabaseUrl(config) }), timeouts };
-  return withStore(shell, config, connections, work);
+  const open = <Done>(of: Config, then: (context: DatabaseContext, config: Config) => Promise<Done>): Promise<Done> =>
+    withStore(shell, of, { ...storeConnections({ ...of, DATABASE_URL: findDatabaseUrl(of) }), timeouts }, then);
+  if (config.DATABASE_SCHEMA !== undefined) return open(config, work);
+  const done = await open(config, async (context) => {
+    const used = await find(context.store);
+    // Without a setting in `public`, as before there were other schemas.
+    const placed = used === null || used.schema === 'public' ? config : { ...config, DATABASE_SCHEMA: used.schema };
+    return used?.isVisible === false ? { placed } : { result: await work(context, placed) };
+  });
+  return 'result' in done ? done.result : open(done.placed, work);
 }
 
 /** Runs work that only reads, in sessions that can do nothing else, with the database of another URL. */
@@ -68,7 +100,7 @@ async function withStore<Result>(
   { service, warn }: Shell,
   config: Config,
   connections: Pick<StoreOptions, 'databaseUrl' | 'directUrl' | 'prepares' | 'timeouts'>,
-  work: (context: OperatorContext & { store: PooledStore }, config: Config) => Promise<Result>,
+  work: (context: DatabaseContext, config: Config) => Promise<Result>,
 ): Promise<Result> {
   const store = createStore({
     ...connections,
@@ -156,6 +188,7 @@ export async function migrateDatabase(shell: Shell, options: MigrateOptions): Pr
     );
   return migrate(config.DATABASE_DIRECT_URL ?? findDatabaseUrl(config), shell.service, {
     ...(config.DATABASE_SCHEMA !== undefined && { schema: config.DATABASE_SCHEMA }),
+    defaults: defaultPlaceOf(shell.service),
     ...options,
     onWait: onNewWait(shell.warn),
     onUnregistered: (problem) => shell.warn(`${problem}.`),

@@ -32,7 +32,7 @@ export {
   DatabaseUrlError,
 } from './connections/connection-options.ts';
 export type { PoolState } from './connections/kept-clients.ts';
-export { withSchema } from './connections/search-path.ts';
+export { searchPathOf, withSchema } from './connections/search-path.ts';
 export { withTableLock } from './connections/table-lock.ts';
 export { backgroundTimeouts, type DatabaseTimeouts, requestTimeouts } from './connections/timeouts.ts';
 
@@ -62,6 +62,7 @@ export { readMigrations } from './migrations/read-migrations.ts';
 export { grantsToApplication } from './migrations/application-grants.ts';
 export { describeAbsentRoles, findAbsentRoles } from './migrations/absent-roles.ts';
 export { type GroupRole, groupRolesOf, selectGroupRoles, selectRolePrefix } from './migrations/group-roles.ts';
+export { defaultPlaceOf, findUsedSchema, type PlaceOptions, schemaVariable } from './migrations/find-place.ts';
 export { createLoginSql, selectLoginPlace } from './migrations/rights.ts';
 
 // Copies of a database.

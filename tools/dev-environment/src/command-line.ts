@@ -63,6 +63,7 @@ Environment:
   DEEDWIRE_HOME            folder for data and credentials (default: .local in the repository, or in FOLDER)
   DATABASE_URL             an empty PostgreSQL database to use in place of the embedded server
   DATABASE_DIRECT_URL      the same database without a transaction pooler
+  DATABASE_SCHEMA          the schema of its tables (default: where they are, and deedwire for a new database)
 ${ports.join('')}  WEBHOOK_WORKER_PORT      default 4003; health and metrics
   RECEIVER_PORT            default ${defaultReceiverPort(service)}; used with --receiver
   DOCUMENTATION_URL        what errors link to (default: the site of \`pnpm site\` if it was built, otherwise docs/)

@@ -40,6 +40,8 @@ export function devConfigOf(service: Service) {
     /** Defaults to an embedded server whose data is in the home. */
     DATABASE_URL: appVariables.DATABASE_URL.optional(),
     DATABASE_DIRECT_URL: appVariables.DATABASE_DIRECT_URL,
+    /** Defaults to where the tables are, and to `deedwire` for a new database. */
+    DATABASE_SCHEMA: appVariables.DATABASE_SCHEMA,
     ...(Object.fromEntries(ports) as Record<InterfaceVariable, ReturnType<typeof port>>),
     WEBHOOK_WORKER_PORT: port(4003),
     /** Only used with `--receiver`. */

@@ -1,7 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { interfaceNamesOf, type Service } from '@deedwire/core';
 import { startPostgres, withClient } from '@deedwire/embedded-postgres';
-import { createStore, migrate, MigrationChangedError, onlyRow, onNewWait, type Store } from '@deedwire/store';
+import {
+  createStore,
+  defaultPlaceOf,
+  migrate,
+  MigrationChangedError,
+  type MigrateOptions,
+  onlyRow,
+  onNewWait,
+  type Store,
+  withSchema,
+} from '@deedwire/store';
 import { perAppOf } from './app-process.ts';
 import type { Application } from './application.ts';
 import { CannotStartError } from './command-line.ts';
@@ -15,10 +25,12 @@ export interface DevDatabase {
   url: string;
   /** The same without a transaction pooler, for migrations and notifications. */
   directUrl: string;
+  /** Where a new database gets its tables. */
+  place: Pick<MigrateOptions, 'defaults' | 'schema'>;
   /** A sentence that tells the developer how to continue with an empty database. */
   howToReset: string;
-  /** Requires a migrated database. */
-  appUrls(): Promise<AppDatabaseUrls<string>>;
+  /** Requires a migrated database, and its URL with the schema. */
+  appUrls(url: string): Promise<AppDatabaseUrls<string>>;
   /** Resolves, with the reason, if the embedded server ends unexpectedly. */
   ended: Promise<string | null>;
   close(): Promise<void>;
@@ -27,17 +39,21 @@ export interface DevDatabase {
 /** Opens the database of DATABASE_URL, otherwise starts an embedded server whose data is in the home. */
 export async function openDevDatabase(
   application: Application,
-  config: Pick<DevConfig, 'DATABASE_DIRECT_URL' | 'DATABASE_URL'>,
+  config: Pick<DevConfig, 'DATABASE_DIRECT_URL' | 'DATABASE_SCHEMA' | 'DATABASE_URL'>,
   home: Home,
 ): Promise<DevDatabase> {
-  const givenUrl = config.DATABASE_URL;
+  const { DATABASE_URL: givenUrl, DATABASE_DIRECT_URL: givenDirectUrl, DATABASE_SCHEMA: schema } = config;
+  const chosen = schema === undefined ? {} : { schema };
+  const defaults = defaultPlaceOf(application.service);
   if (givenUrl !== undefined) {
     return {
       url: givenUrl,
-      directUrl: config.DATABASE_DIRECT_URL ?? givenUrl,
+      directUrl: givenDirectUrl ?? givenUrl,
+      // All apps have the given login: behind a pooler, its own search path finds the tables. Other databases of the server can have the roles.
+      place: { ...chosen, ...(givenDirectUrl === undefined && { defaults: { ...defaults, rolePrefix: '' } }) },
       howToReset: 'Set DATABASE_URL to an empty database.',
       // `pnpm dev` creates no logins on a server that it does not own.
-      appUrls: () => perAppOf(application, () => givenUrl),
+      appUrls: (url) => perAppOf(application, () => url),
       ended: new Promise(() => {}),
       close: async () => {},
     };
@@ -48,21 +64,27 @@ export async function openDevDatabase(
   return {
     url: server.url,
     directUrl: server.url,
+    place: { ...chosen, defaults },
     howToReset: `Delete its data, and start \`pnpm dev\` again: rm -r '${home.directory}'`,
-    appUrls: () => createAppLoginsOf(application, server.url),
+    appUrls: (url) => createAppLoginsOf(application, url),
     ended: server.ended,
     close: () => server.stop(),
   };
 }
 
-/** Says what it waits for. @throws {CannotStartError} if an earlier build made the database. The message contains the command that resets it. */
+/**
+ * Says what it waits for. Returns the schema of the tables, and the URL of a session that finds them.
+ *
+ * @throws {CannotStartError} if an earlier build made the database. The message contains the command that resets it.
+ */
 export async function migrateDevDatabase(
   service: Service,
-  { directUrl, howToReset }: Pick<DevDatabase, 'directUrl' | 'howToReset'>,
+  { url, directUrl, place: chosen, howToReset }: Pick<DevDatabase, 'directUrl' | 'howToReset' | 'place' | 'url'>,
   say: (text: string) => void,
-): Promise<void> {
+): Promise<{ schema: string; url: string }> {
   try {
-    await migrate(directUrl, service, { onWait: onNewWait(say) });
+    const { schema } = (await migrate(directUrl, service, { ...chosen, onWait: onNewWait(say) })).place;
+    return { schema, url: url === directUrl ? withSchema(url, schema) : url };
   } catch (error) {
     if (!(error instanceof MigrationChangedError)) throw error;
     throw new CannotStartError(`${error.message}\n${howToReset}`, { cause: error });

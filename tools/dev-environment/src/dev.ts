@@ -111,8 +111,8 @@ async function dev({ layout, service, seed }: Served, config: DevConfig, options
     return stop(1, `the database server ended: ${reason}`);
   });
   const state = await claimDatabase(service, database.url, home);
-  await migrateDevDatabase(service, database, say);
-  const seeding = { databaseUrl: database.url, gidNamespace: config.GID_NAMESPACE };
+  const { schema, url: databaseUrl } = await migrateDevDatabase(service, database, say);
+  const seeding = { databaseUrl, gidNamespace: config.GID_NAMESPACE };
   const { accounts, records } = await withSeedContext(service, seeding, (context) =>
     fill(context, seed, { home, state, options }),
   );
@@ -143,13 +143,14 @@ async function dev({ layout, service, seed }: Served, config: DevConfig, options
     });
   }
   system = await startSystemOf(application, {
-    databaseUrls: await database.appUrls(),
+    databaseUrls: await database.appUrls(databaseUrl),
     ...systemPorts(service, config),
     webhookSecretKeys: state.webhookSecretKeys,
     portal: hasPortal,
     env: {
       // Any value means that DATABASE_URL is a transaction pooler, which gets neither prepared statements nor settings of a session.
       DATABASE_DIRECT_URL: config.DATABASE_DIRECT_URL ?? '',
+      DATABASE_SCHEMA: schema,
       ...(documentationUrl !== undefined && { DOCUMENTATION_URL: documentationUrl }),
       GID_NAMESPACE: config.GID_NAMESPACE,
       LOG_LEVEL: config.LOG_LEVEL,
@@ -169,7 +170,7 @@ async function dev({ layout, service, seed }: Served, config: DevConfig, options
   for (const name of appsOf(application)) void keepRunning(system, name, stopping.signal, say);
   const { webhookSecret, webhookSecretKeys } = state;
   const callers = callersOf(application, system, accounts);
-  const devFile = toDevFile(system, callers, { databaseUrl: database.url, webhookSecretKeys, records });
+  const devFile = toDevFile(system, callers, { databaseUrl, webhookSecretKeys, records });
   if (receiver !== undefined) {
     const subscription = { callbackUrl: receiver.url, webhookSecret };
     const ids = state.receiverSubscriptionIds;

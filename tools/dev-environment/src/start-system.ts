@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { appOf, interfaceOf, type Service } from '@deedwire/core';
 import { createLogin, findFreePort } from '@deedwire/embedded-postgres';
+import { createStore, selectRolePrefix } from '@deedwire/store';
 import { appsOf, perAppOf, type RunningApp, startApp } from './app-process.ts';
 import type { Application, AppOf, NameOf } from './application.ts';
 import { documentationFiles } from './documentation.ts';
@@ -176,7 +177,16 @@ export async function createAppLoginsOf<Served extends Service>(
 ): Promise<AppDatabaseUrls<AppOf<Served>>> {
   // Logins belong to the server, not to a database: the name of the database keeps them apart.
   const database = new URL(databaseUrl).pathname.slice(1);
-  return perAppOf(application, (name) => createLogin(databaseUrl, `${database}_${groupRole(name)}`, groupRole(name)));
+  const store = createStore({ databaseUrl, applicationName: 'deedwire-dev' });
+  let prefix: string;
+  try {
+    prefix = await selectRolePrefix(store);
+  } finally {
+    await store.close();
+  }
+  return perAppOf(application, (name) =>
+    createLogin(databaseUrl, `${database}_${groupRole(name)}`, prefix + groupRole(name)),
+  );
 }
 
 const firstPauseMs = 250;

@@ -9,8 +9,8 @@ const say = vi.fn<(text: string) => void>();
 
 test('rejects the database of an earlier build, and says how to reset it', async () => {
   const { databaseUrl, ...migrated } = await createMigratedDatabase();
-  const database = { directUrl: databaseUrl, howToReset: 'Delete its data.' };
-  await expect(migrateDevDatabase(testService, database, say)).resolves.toBeUndefined();
+  const database = { url: databaseUrl, directUrl: databaseUrl, place: {}, howToReset: 'Delete its data.' };
+  expect(await migrateDevDatabase(testService, database, say)).toMatchObject({ schema: 'public' });
   await runOnce(databaseUrl, `update schema_migration set checksum = 'of an earlier build'`);
   const refused = migrateDevDatabase(testService, database, say);
   await expect(refused).rejects.toThrow(CannotStartError);
@@ -25,10 +25,14 @@ test('says which session keeps it waiting', async () => {
   const holder = await connect(databaseUrl);
   await holder.run(`set application_name = 'psql'; begin; lock table schema_migration`);
   const said: string[] = [];
-  await migrateDevDatabase(testService, { directUrl: databaseUrl, howToReset: '' }, (text) => {
-    said.push(text);
-    void holder.run('commit');
-  });
+  await migrateDevDatabase(
+    testService,
+    { url: databaseUrl, directUrl: databaseUrl, place: {}, howToReset: '' },
+    (text) => {
+      said.push(text);
+      void holder.run('commit');
+    },
+  );
   expect(said).toEqual([
     expect.stringMatching(
       /^The list of migrations waits for sessions: \d+ \(psql, postgres, idle in transaction, for \d+ s\)\.$/,

@@ -6,7 +6,7 @@ import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgr
 import { migrate } from '@deedwire/store';
 import { runOnce } from '@deedwire/testing';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { claimDatabase } from '../src/dev-database.ts';
+import { claimDatabase, migrateDevDatabase, openDevDatabase } from '../src/dev-database.ts';
 import { openHome } from '../src/home.ts';
 
 async function newHome() {
@@ -26,6 +26,21 @@ test('claims an empty database for a home, and recognizes it later', async () =>
   const state = await claimDatabase(testService, database.databaseUrl, home);
   await migrate(database.databaseUrl, testService);
   expect(await claimDatabase(testService, database.databaseUrl, home)).toBe(state);
+});
+
+test('creates the tables of a given database in DATABASE_SCHEMA, and later finds them where they are', async () => {
+  const given = { DATABASE_URL: database.databaseUrl };
+  const migrated = [];
+  for (const config of [{ ...given, DATABASE_SCHEMA: 'public' }, given]) {
+    const opened = await openDevDatabase({ service: testService, interfaceNames }, config, await newHome());
+    migrated.push(await migrateDevDatabase(testService, opened, () => {}));
+  }
+  const [{ url } = { url: '' }] = migrated;
+  expect(migrated).toEqual([
+    { schema: 'public', url },
+    { schema: 'public', url },
+  ]);
+  expect(await runOnce(url, 'select current_schema() as schema')).toEqual([{ schema: 'public' }]);
 });
 
 test('rejects a database that is not empty, and does not change it', async () => {

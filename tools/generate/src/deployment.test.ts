@@ -13,6 +13,7 @@ test('another service can take the place of the deployed one, whose files are re
   expect(ofInterfaces).toHaveLength(2 * deployed.interfaceNames.length);
   expect(files.get('deploy/Containerfile')).toMatch(/^FROM runtime AS customer-api\nEXPOSE 4004 4104\n/m);
   expect(files.get('deploy/kubernetes/apps/supplier-api.yaml')).toContain('supplier-api');
+  expect(files.get('deploy/compose/prepare.sh')).toMatch(/^role_prefix=test_service_$/m);
   const [first = ''] = deployed.interfaceNames;
   const naming = [...files].filter(([, text]) => text.includes(`${first}-api`));
   expect(naming).toEqual([]);

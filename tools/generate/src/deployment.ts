@@ -25,6 +25,7 @@ interface Parts {
   isKept?: true;
 }
 
+const prepare = 'deploy/compose/prepare.sh';
 const alarms = 'deploy/prometheus/rules.test.yml';
 const index = 'docs/operations/README.md';
 const installation = 'docs/operations/install-systemd.md';
@@ -39,7 +40,7 @@ const parts: readonly Parts[] = [
   { path: 'deploy/compose.yaml', part: '  @-api:\n(?:    .*\n)+\n' },
   { path: 'deploy/compose.yaml', before: 'depends_on: \\[', part: '@-api', separator: ', ' },
   { path: 'deploy/compose/Caddyfile', part: '\thandle /\\S+ {\n(?:\t\t.*\n)+\t}\n' },
-  { path: 'deploy/compose/prepare.sh', part: '@-api:[a-z_]+', separator: ' ' },
+  { path: prepare, part: '@-api:[a-z_]+', separator: ' ' },
   { path: 'deploy/compose/prometheus.yml', part: '.*names: \\[@-api\\].*\n' },
   { path: 'deploy/kubernetes/apps/kustomization.yaml', part: '  - @-api\\.yaml\n' },
   { path: 'deploy/kubernetes/gke/backend-configs.yaml', part: 'apiVersion.*\n(?:(?!---).*\n)+', separator: '---\n' },
@@ -104,6 +105,7 @@ export function deployment(layout: LayoutWithDeployment): Generated {
   const due = parts.filter(({ path }) => isDefault(layout) || (path.startsWith(`${templates}/`) && path !== alarms));
   for (const each of due)
     generated.set(each.path, withParts(deployed, generated.get(each.path) ?? readText(each.path), each));
+  generated.set(prepare, (generated.get(prepare) ?? '').replace(/^role_prefix=.*$/m, `role_prefix=${names.service}_`));
   const place = (path: string): string => (isDefault(layout) ? path : join(deploy, relative(templates, path)));
   if (!isDefault(layout))
     for (const path of findFiles(shared))

@@ -108,7 +108,7 @@ export interface ProposedLogins {
 /**
  * Proposes a login for each app, with a new random password. Changes nothing.
  *
- * @param prefix of the names. Logins belong to the cluster, so it defaults to the name of the database.
+ * @param prefix of the names. Logins belong to the cluster, so it defaults to the name of the database. The roles of the apps can begin with it.
  * @param application the login of an application
  */
 export async function proposeLogins(
@@ -132,7 +132,8 @@ export async function proposeLogins(
     .filter(([role]) => !isAbsent(role))
     .map(([role, app]) => {
       const roleName = place.rolePrefix + role;
-      const login = `${start}_${roleName}`;
+      const isTaken = `${start}_` === place.rolePrefix;
+      const login = `${start}_${isTaken ? roleName : role}`;
       const password = random.bytes(24).toString('base64url');
       return { app, login, password, sql: createLoginSql(login, password, roleName, place) };
     });

@@ -6,7 +6,8 @@ import {
   proposeLogins,
   setKeySelfService,
 } from '@deedwire/actions';
-import type { MigrateOptions } from '@deedwire/store';
+import { isServiceName } from '@deedwire/core';
+import { type Migrated, type MigrateOptions, schemaVariable, searchPathOf } from '@deedwire/store';
 import { Argument, type Command, InvalidArgumentError } from 'commander';
 import { addNumberOptions, describeAdvanced, readNumbers } from '../advanced-sequences.ts';
 import { findDatabaseUrl } from '../database-url.ts';
@@ -33,11 +34,11 @@ export function addDatabaseCommands(program: Command, shell: Shell): void {
     )
     .option(
       '--schema <name>',
-      'the schema of the tables, for good (default: DATABASE_SCHEMA, or the first of the search path)',
+      'the schema of the tables, for good (default: DATABASE_SCHEMA, or deedwire for a new database)',
     )
     .option(
       '--role-prefix <prefix>',
-      'what the names of the roles of the apps begin with, for good, such as shop_ (default: nothing, for a new database)',
+      `what the names of the roles of the apps begin with, for good (default: ${shell.service.names.service}_ for a new database, and nothing in the schema public)`,
       parseRolePrefix,
     )
     .option(
@@ -50,7 +51,7 @@ export function addDatabaseCommands(program: Command, shell: Shell): void {
       'after',
       notes(`
 A new database gets the cell, the schema and the prefix of the roles, and keeps them: with another one, the command changes nothing. It
-creates the schema. Roles belong to the cluster of databases: with a prefix, logins of another service have no right in this database.`),
+creates the schema. A database that has the tables keeps their place. Roles belong to the cluster of databases: with a prefix, logins of another service have no right in this database.`),
     )
     .action(async (options: OutputOptions & ChosenOnce & { wait: number }) => {
       const { cell, schema, rolePrefix, wait } = options;
@@ -60,8 +61,9 @@ creates the schema. Roles belong to the cluster of databases: with a prefix, log
         ...(rolePrefix !== undefined && { rolePrefix }),
         waitMs: wait * 60_000,
       });
-      print(shell, options, migrated, ({ applied, addedInterfaces, appliedOfApplication }) => {
+      print(shell, options, migrated, ({ applied, addedInterfaces, appliedOfApplication, place, isNew }) => {
         const lines = [
+          ...(isNew ? [describePlace(place)] : []),
           ...applied.map((name) => `Applied ${name}`),
           ...addedInterfaces.map((name) => `Added the interface ${name}`),
           ...appliedOfApplication.map((name) => `Applied ${name} of the application`),
@@ -84,15 +86,18 @@ Changes nothing. Each call draws other passwords, so keep the output until each 
 The login of an application exists already. It can read and write no table of Deedwire.`),
     )
     .action(async (options: OutputOptions & { prefix?: string; application?: string }) => {
+      let needed = 'the login of the owner';
       const proposed = await withContext(shell, async (context, config) => {
         const { logins, ...others } = await proposeLogins(context, options);
         const withUrls = logins.map((login) => ({ ...login, databaseUrl: urlFor(findDatabaseUrl(config), login) }));
+        // That one keeps its search path.
+        if (config.DATABASE_SCHEMA !== undefined) needed += ` and ${schemaVariable(config.DATABASE_SCHEMA)}`;
         return { logins: withUrls, ...others };
       });
       print(shell, options, proposed, ({ logins, appsOfOwner, applicationSql }) =>
         [
           ...logins.map(({ app, sql, databaseUrl }) => `-- ${app}: DATABASE_URL=${databaseUrl ?? '…'}\n${sql}`),
-          ...appsOfOwner.map((app) => `-- ${app}: the database has no role for it, so it needs the login of the owner`),
+          ...appsOfOwner.map((app) => `-- ${app}: the database has no role for it, so it needs ${needed}`),
           ...(applicationSql.length > 0 ? ['-- the application', ...applicationSql] : []),
         ].join('\n'),
       );
@@ -119,7 +124,11 @@ writes, indexes of another version of a collation, a certificate of the database
 an account with the same address.`),
     )
     .action(async (options: OutputOptions) => {
-      const checked = await withAnyDatabase(shell, checkDatabase);
+      let inSchema = '';
+      const checked = await withAnyDatabase(shell, (context, { DATABASE_SCHEMA: schema }) => {
+        if (schema !== undefined) inSchema = `  set search_path = ${searchPathOf(schema)};\n`;
+        return checkDatabase(context);
+      });
       const { sequences, missingRights, openFunctions, growthNotTried } = checked;
       // A database without the migrations of this build has no sequences to show.
       if (options.json || sequences.length > 0)
@@ -138,12 +147,14 @@ an account with the same address.`),
       const problems = checked.problems.map((problem) => problem.replace(/^t/, 'T'));
       if (missingRights.length > 0) {
         const statements = missingRights.map(({ role, right }) => `  grant ${right} to ${role};`).join('\n');
-        problems.push(`Group roles lack rights. Grant them with the login that ran the migrations:\n${statements}`);
+        problems.push(
+          `Group roles lack rights. Grant them with the login that ran the migrations:\n${inSchema}${statements}`,
+        );
       }
       if (openFunctions.length > 0) {
         const statements = openFunctions.map((name) => `  revoke execute on routine ${name} from public;`).join('\n');
         problems.push(
-          `Every login may call functions with the rights of the owner. Run with the login that ran the migrations:\n${statements}`,
+          `Every login may call functions with the rights of the owner. Run with the login that ran the migrations:\n${inSchema}${statements}`,
         );
       }
       const behind = sequences.filter(({ isBehind }) => isBehind).map(({ name }) => name);
@@ -197,6 +208,11 @@ sequence that has an option here, so that none is given out again.`),
   addDatabaseRestored(noun, shell);
 }
 
+function describePlace({ schema, rolePrefix }: Migrated['place']): string {
+  const roles = rolePrefix === '' ? 'roles without a prefix' : `roles whose names begin with ${rolePrefix}`;
+  return `The tables are in the schema ${schema}, with ${roles}`;
+}
+
 /** The URL of the database for another login. Null if its URL has another form. */
 function urlFor(databaseUrl: string, { login, password }: ProposedLogin): string | null {
   if (!URL.canParse(databaseUrl)) return null;
@@ -207,9 +223,9 @@ function urlFor(databaseUrl: string, { login, password }: ProposedLogin): string
 }
 
 function parseRolePrefix(value: string): string {
-  if (!/^[a-z][a-z0-9_]{0,18}_$/.test(value))
+  if (value !== '' && !(value.endsWith('_') && isServiceName(value.slice(0, -1))))
     throw new InvalidArgumentError(
-      'It must have at most 20 lowercase letters, digits and underscores, begin with a letter and end with an underscore.',
+      'It must have at most 20 lowercase letters, digits and underscores, begin with a letter, but not with pg_, and end with an underscore, or be empty.',
     );
   return value;
 }

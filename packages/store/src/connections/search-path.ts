@@ -20,5 +20,6 @@ export function withSchema(databaseUrl: string, schema: string): string {
   // The last of two equal settings counts. In this one, a backslash precedes a space.
   const path = searchPathOf(schema).replaceAll(/[\s\\]/g, String.raw`\$&`);
   parameters.set('options', `${options} -c search_path=${path}`.trim());
-  return `${start}?${parameters.toString()}`;
+  // psql reads a plus as itself.
+  return `${start}?${parameters.toString().replaceAll('+', '%20')}`;
 }

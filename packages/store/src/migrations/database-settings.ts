@@ -1,6 +1,6 @@
 import { formatSettings, resultSettings } from '../connections/session-settings.ts';
 import { type Database, onlyRow, sql } from '../statements/database.ts';
-import { describeSchemas, isOfTrustedOwner, placesWithTables, visiblePlace } from './find-place.ts';
+import { describeSchemas, isOfTrustedOwner, type Place, placesWithTables, visiblePlace } from './find-place.ts';
 import { migratedRoles } from './rights.ts';
 
 /** A setting, its value and where it comes from: `database`, `user`, `client` and others that `pg_settings` names. */
@@ -61,16 +61,9 @@ const accepted: Readonly<Record<string, Accepted>> = {
   [readOnly]: { value: 'off' },
 };
 
-/** Where migrations create tables, and what the names of the roles begin with. The search path of the session begins with the schema. */
-export interface Place {
-  /** May not exist. */
-  schema: string;
-  rolePrefix: string;
-}
-
 /** Who asks, and what it needs of the schema. */
 export type Purpose =
-  /** Creates tables. */
+  /** Creates tables there. The schema may not exist. The search path of the session begins with it. */
   | Place
   /** Changes rows. */
   | 'write'

@@ -13,9 +13,9 @@ import type { LockHolder, MigrationWait } from '../kernel/migration-wait.ts';
 import { type Database, onlyRow, type Statement } from '../statements/database.ts';
 import { describeAbsentRoles, findAbsentRoles } from './absent-roles.ts';
 import { buildIndex, concurrentIndexOf } from './build-index.ts';
-import { findSettingProblems, type Place } from './database-settings.ts';
+import { findSettingProblems } from './database-settings.ts';
 import { describeService } from './describe-service.ts';
-import { findSchema, type PlaceOptions } from './find-place.ts';
+import { findSchema, type Place, type PlaceOptions } from './find-place.ts';
 import { findUnlisted, findUnregistered } from './find-unregistered.ts';
 import { groupRolesOf, selectRolePrefix } from './group-roles.ts';
 import { isLockConflict } from './lock-conflict.ts';
@@ -69,6 +69,10 @@ export interface Migrated {
   addedInterfaces: string[];
   /** The names of the migrations of the application that it applied, in order. Without those that were only recorded. */
   appliedOfApplication: string[];
+  /** Where the tables are. */
+  place: Place;
+  /** The database had no tables before. */
+  isNew: boolean;
 }
 
 /**
@@ -105,7 +109,7 @@ export async function applyMigrations(
   let client: Client | undefined;
   try {
     client = await openMigrationSession(databaseUrl, { lockMs: lockTimeoutMs });
-    const place = await openPlace(client, options, migrations);
+    const { place, isNew } = await openPlace(client, options, migrations);
     const { schema, rolePrefix } = place;
     // The first migration of a database reads these settings.
     await client.query(`select set_config('deedwire.cell', $1, false), set_config('deedwire.role_prefix', $2, false)`, [
@@ -116,7 +120,7 @@ export async function applyMigrations(
     const groupRoles = kinds.map((role) => rolePrefix + role);
     await refuseObjectsOfApps(client, groupRoles);
     const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
-    const migrated: Migrated = { applied: [], addedInterfaces: [], appliedOfApplication: [] };
+    const migrated: Migrated = { applied: [], addedInterfaces: [], appliedOfApplication: [], place, isNew };
     let lastWait: MigrationWait = { migration: null, holders: [] };
     const run: Run = {
       databaseUrl: withSchema(databaseUrl, schema),
@@ -365,25 +369,31 @@ function isConflict(error: unknown, isPreparing: boolean): boolean {
  * @throws {RolePrefixMismatchError} if the database has another prefix
  * @throws {UnsuitableDatabaseError}
  */
-async function openPlace(client: Client, options: PlaceOptions, migrations: readonly Migration[]): Promise<Place> {
+async function openPlace(
+  client: Client,
+  options: PlaceOptions,
+  migrations: readonly Migration[],
+): Promise<Pick<Migrated, 'place' | 'isNew'>> {
   const database = asDatabase(client);
   const { schema, exists, problems } = await findSchema(database, options);
   if (schema === null) throw new UnsuitableDatabaseError(problems);
   await client.query(`select set_config('search_path', $1, false)`, [searchPathOf(schema)]);
-  const rolePrefix = exists ? await selectRolePrefix(database) : (options.rolePrefix ?? '');
+  // In `public`, as in databases of before.
+  const ofNew = schema === 'public' ? '' : (options.defaults?.rolePrefix ?? '');
+  const rolePrefix = exists ? await selectRolePrefix(database) : (options.rolePrefix ?? ofNew);
   if (options.rolePrefix !== undefined && options.rolePrefix !== rolePrefix)
     throw new RolePrefixMismatchError(rolePrefix, options.rolePrefix);
   const place = { schema, rolePrefix };
   const [first] = findPendingMigrations(migrations, []);
   const found = await findSettingProblems(database, place, !exists && first?.isBaseline === true);
   if (found.length > 0) throw new UnsuitableDatabaseError(found);
-  if (exists) return place;
+  if (exists) return { place, isNew: false };
   if (first !== undefined && first.isBaseline !== true && (schema !== 'public' || rolePrefix !== ''))
     throw new UnsuitableDatabaseError([
       `${first.name} creates tables in the schema public and roles without a prefix only, not in ${schema} with "${rolePrefix}"`,
     ]);
   await createSchema(client, schema);
-  return place;
+  return { place, isNew: true };
 }
 
 /** Of the creation of the tables. Each database has its own advisory locks. */

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { escapeIdentifier, escapeLiteral } from 'pg';
 import { searchPathOf } from '../connections/search-path.ts';
 import { type Database, onlyRow, sql } from '../statements/database.ts';
+import type { Place } from './find-place.ts';
 import { type GroupRole, isRoleOfInterface, rolePrefix } from './group-roles.ts';
 
 /**
@@ -112,12 +113,9 @@ export async function missingRights(
 }
 
 /** What the logins of the apps of a database depend on. */
-export interface LoginPlace {
+export interface LoginPlace extends Place {
   /** The name of the database. */
   database: string;
-  /** The schema of our tables. */
-  schema: string;
-  rolePrefix: string;
 }
 
 export async function selectLoginPlace(database: Database): Promise<LoginPlace> {
@@ -141,9 +139,10 @@ export function createLoginSql(
 ): string {
   const login = escapeIdentifier(name);
   const create = `create role ${login} login password ${escapeLiteral(password)} in role ${role};`;
-  if (schema === 'public') return create;
+  // By default, a schema with the name of the login comes first.
   const find = `alter role ${login} set search_path = ${searchPathOf(schema)};`;
   // A role without prefix has logins of other databases of the cluster, too.
-  const use = prefix === '' ? [`grant usage on schema ${escapeIdentifier(schema)} to ${login};`] : [];
+  const use =
+    prefix === '' && schema !== 'public' ? [`grant usage on schema ${escapeIdentifier(schema)} to ${login};`] : [];
   return [create, find, ...use].join('\n');
 }

@@ -8,8 +8,11 @@ import {
   createLoginSql,
   describeDatabaseProblems,
   findDatabaseRisks,
+  findUsedSchema,
   groupRolesOf,
   migrate,
+  onNewWait,
+  type PlaceOptions,
   readMigrations,
   selectGroupRoles,
   selectLoginPlace,
@@ -285,11 +288,106 @@ test('a schema that was renamed, whose functions name it, is refused until it ha
   await expect(migrate(databaseUrl, testService, { schema: 'moved' })).rejects.toThrow(problem);
   expect(await problemsOf(withSchema(databaseUrl, 'moved'), 'operator')).toEqual([problem]);
   await run('alter schema moved rename to "Deed Wire"');
+  expect(await problemsOf(databaseUrl, 'operator')).toEqual([
+    expect.stringContaining(`set DATABASE_SCHEMA='Deed Wire', and behind a transaction pooler`),
+  ]);
   expect(await migrate(databaseUrl, testService, { schema: 'Deed Wire' })).toMatchObject({ applied: [] });
   expect(await problemsOf(withSchema(databaseUrl, 'Deed Wire'), 'operator')).toEqual([]);
 });
 
+/** What a command finds without DATABASE_SCHEMA. */
+const usedBy = (url: string) => withStore(url, findUsedSchema);
+
+/** Tables with the names of ours. */
+const seedIn = (name: string): string =>
+  `create table ${name}.schema_migration (); create table ${name}.installation ();`;
+
+describe('a place by default', () => {
+  const defaults = { schema, rolePrefix: '' };
+
+  test('is that of a new database, which later runs and commands find', async () => {
+    const database = await forTest(createEmptyDatabase());
+    const rolePrefix = newRolePrefix();
+    const migrateAgain = (chosen: PlaceOptions) => migrate(database.databaseUrl, testService, chosen);
+    expect(await usedBy(database.databaseUrl)).toBeNull();
+    const place = { schema, rolePrefix };
+    expect(await migrateAgain({ defaults: place })).toMatchObject({ place, isNew: true });
+    // Another release of the service can have another name.
+    expect(await migrateAgain({ defaults })).toMatchObject({ place, isNew: false, applied: [] });
+    expect(await usedBy(database.databaseUrl)).toEqual({ schema, isVisible: false });
+    expect(await usedBy(withSchema(database.databaseUrl, schema))).toEqual({ schema, isVisible: true });
+    await expect(migrateAgain({ defaults: { ...defaults, schema: 'other' } })).rejects.toThrow(
+      'set DATABASE_SCHEMA=deedwire',
+    );
+    await dropRoles(database, rolePrefix);
+  });
+
+  test('is not that of a database that has its tables elsewhere', async () => {
+    const database = await forTest(createEmptyDatabase());
+    await database.run('create schema attacker');
+    const place = { schema: 'public', rolePrefix: '' };
+    expect(await migrate(database.databaseUrl, testService)).toMatchObject({ place, isNew: true });
+    const chosen = { defaults: { schema, rolePrefix: newRolePrefix() } };
+    expect(await migrate(database.databaseUrl, testService, chosen)).toMatchObject({ place, isNew: false });
+    expect(await usedBy(database.databaseUrl)).toEqual({ schema: 'public', isVisible: true });
+    expect(await database.run('select from pg_namespace where nspname = $1', [schema])).toEqual([]);
+  });
+
+  test('gives a new database in `public` no prefix, as those of before', async () => {
+    const database = await forTest(createEmptyDatabase());
+    const chosen = { schema: 'public', defaults: { schema, rolePrefix: newRolePrefix() } };
+    expect(await migrate(database.databaseUrl, testService, chosen)).toMatchObject({
+      place: { schema: 'public', rolePrefix: '' },
+    });
+  });
+
+  test('is not taken from another login, and not if there are tables in another schema, too', async () => {
+    const database = await forTest(createEmptyDatabase());
+    const attacker = `${database.name}_attacker`;
+    await database.run(`create role ${attacker}; create schema ${schema} authorization ${attacker}; ${seedIn(schema)}`);
+    expect(await usedBy(database.databaseUrl)).toBeNull();
+    await expect(migrate(database.databaseUrl, testService, { defaults })).rejects.toThrow(
+      `the schema deedwire has tables with the names of ours, and belongs to ${attacker}; if they are yours`,
+    );
+    await database.run(`drop schema ${schema} cascade; drop role ${attacker}`);
+    await migrate(database.databaseUrl, testService, { defaults });
+    await database.run(seedIn('public'));
+    await expect(migrate(database.databaseUrl, testService, { defaults })).rejects.toThrow(
+      'the tables are in the schemas deedwire and public; set DATABASE_SCHEMA to the one that is yours',
+    );
+    expect(await migrate(database.databaseUrl, testService, { schema, defaults })).toMatchObject({ applied: [] });
+  });
+});
+
+test('a login in `public` never looks in a schema with its name', async () => {
+  const database = await forTest(createEmptyDatabase());
+  await migrate(database.databaseUrl, testService);
+  const login = `${database.name}_login`;
+  const place = await withStore(database.databaseUrl, selectLoginPlace);
+  await database.run(createLoginSql(login, 'secret', 'operator', place));
+  await database.run(`create schema "${login}" authorization "${login}"; create table "${login}".account ()`);
+  const url = Object.assign(new URL(database.databaseUrl), { username: login, password: 'secret' });
+  expect(await withClient(url.href, async (client) => (await client.query('select id from account')).rows)).toEqual([]);
+  expect(await problemsOf(url.href, 'operator')).toEqual([]);
+  await database.run(`drop schema "${login}" cascade; drop role "${login}"`);
+});
+
 describe('a new database', () => {
+  test('waits for a login that holds the lock of its creation, and names it', async () => {
+    const database = await forTest(createEmptyDatabase());
+    const holder = await forTest(connect(database.databaseUrl));
+    await holder.run(`set application_name = 'psql'; select pg_advisory_lock(57069)`);
+    const said: string[] = [];
+    const onWait = onNewWait((text) => {
+      said.push(text);
+      void holder.run('select pg_advisory_unlock(57069)');
+    });
+    expect(await migrate(database.databaseUrl, testService, { schema, onWait })).toMatchObject({ isNew: true });
+    expect(said).toEqual([
+      expect.stringMatching(/^The list of migrations waits for sessions: \d+ \(psql, \w+, idle\)\.$/),
+    ]);
+  });
+
   test('gets its schema by the first migration only if that one takes it', async () => {
     const database = await forTest(createEmptyDatabase());
     const ofBefore = (await readMigrations()).filter(({ isBaseline }) => !isBaseline);

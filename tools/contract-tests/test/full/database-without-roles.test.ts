@@ -61,7 +61,10 @@ test('an operator creates links of the portal, and reads that nothing is wrong a
   expect(await operate('database', 'logins')).toEqual({
     exitCode: 0,
     stdout: ['customer-api', 'supplier-api', 'webhook-worker', 'operator-cli']
-      .map((app) => `-- ${app}: the database has no role for it, so it needs the login of the owner\n`)
+      .map(
+        (app) =>
+          `-- ${app}: the database has no role for it, so it needs the login of the owner and DATABASE_SCHEMA=deedwire\n`,
+      )
       .join(''),
     stderr: '',
   });

@@ -14,14 +14,13 @@ const run = (text: string) => withClient(server.url, (client) => client.query(te
 await run(
   `create table account (email text); create table webhook_event (); insert into account values ('ada@shop.test')`,
 );
-const place = { schema: 'deedwire', rolePrefix: 'shop_' };
-const chosen = ['--schema', place.schema, '--role-prefix', place.rolePrefix];
-const migrated = await callOperator(owner, 'database', 'migrate', ...chosen);
+const place = { schema: 'deedwire', rolePrefix: 'test_service_' };
+const migrated = await callOperator(owner, 'database', 'migrate');
 const harness = await forFile(createHarness({ ...server, place }));
 
 /** The URLs of the logins that the command prints, by the names of the apps. */
 async function printedUrls(): Promise<Map<string, string>> {
-  const { stdout } = await callOperator({ ...owner, DATABASE_SCHEMA: place.schema }, 'database', 'logins');
+  const { stdout } = await callOperator(owner, 'database', 'logins');
   await run(stdout);
   return new Map(
     Array.from(stdout.matchAll(/^-- (\S+): DATABASE_URL=(\S+)$/gm), ([, app = '', url = '']) => [app, url]),
@@ -29,19 +28,28 @@ async function printedUrls(): Promise<Map<string, string>> {
 }
 
 test('the command creates the schema and the roles, and a repeated run keeps them', async () => {
-  expect(migrated).toMatchObject({ exitCode: 0, stderr: '' });
-  const env = { ...owner, DATABASE_SCHEMA: place.schema };
-  expect(await callOperator(env, 'database', 'migrate')).toMatchObject({ stdout: 'Nothing to apply\n' });
-  expect(await callOperator(owner, 'database', 'migrate')).toMatchObject({
-    exitCode: 1,
-    stderr: expect.stringContaining('set DATABASE_SCHEMA=deedwire'),
+  expect(migrated).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringMatching(
+      /^The tables are in the schema deedwire, with roles whose names begin with test_service_\nApplied /,
+    ),
+    stderr: '',
   });
+  const nothing = { stdout: 'Nothing to apply\n' };
+  for (const env of [owner, { ...owner, DATABASE_SCHEMA: place.schema }])
+    expect(await callOperator(env, 'database', 'migrate')).toMatchObject(nothing);
+  expect(await callOperator(owner, 'database', 'migrate', '--role-prefix', 'test_service_')).toMatchObject(nothing);
   const { rows } = await run(`select relname from pg_class where relnamespace = 'public'::regnamespace order by 1`);
   expect(rows).toEqual([{ relname: 'account' }, { relname: 'webhook_event' }]);
 });
 
 test('the apps answer, and deliver, with the printed logins', async () => {
   const urls = await printedUrls();
+  expect([...urls.values()].map((url) => new URL(url).username)).toEqual(
+    ['customer_api', 'supplier_api', 'webhook_worker', 'operator'].map((role) => `postgres_${role}`),
+  );
+  const { stdout } = await callOperator(owner, 'database', 'logins', '--prefix', 'test_service');
+  expect(stdout).toContain('create role "test_service_test_service_operator" login');
   const urlOf = (app: string): string => urls.get(app) ?? missing();
   const system = await forTest(
     startSystem({
@@ -64,9 +72,29 @@ test('the apps answer, and deliver, with the printed logins', async () => {
   await client.request(PlaceDocument, { input: { item: 'Ada', idempotencyKey: randomUUID() } });
   await receiver.waitFor(1);
 
-  const operator = { DATABASE_URL: urlOf('operator-cli') };
-  expect(await callOperator(operator, 'database', 'check')).toMatchObject({ exitCode: 0 });
-  expect(await callOperator(operator, 'organization', 'list')).toMatchObject({ exitCode: 0, stderr: '' });
+  // The direct connection of some commands has the login of the owner, whose search path does not lead to the tables.
+  const operator = { DATABASE_URL: urlOf('operator-cli'), DATABASE_DIRECT_URL: owner.DATABASE_URL };
+  for (const env of [operator, owner]) {
+    expect(await callOperator(env, 'database', 'check')).toMatchObject({ exitCode: 0 });
+    expect(await callOperator(env, 'organization', 'list')).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(await callOperator(env, 'cell', 'prune', '--dry-run')).toMatchObject({ exitCode: 0, stderr: '' });
+  }
   const { rows } = await run('select email from account');
   expect(rows).toEqual([{ email: 'ada@shop.test' }]);
+});
+
+test('the statements that `database check` prints are for the schema of the tables', async () => {
+  await run('revoke select on deedwire.webhook_event from test_service_webhook_worker');
+  await run('grant execute on routine deedwire.register_process to public');
+  const { exitCode, stderr } = await callOperator(owner, 'database', 'check');
+  expect(exitCode).toBe(1);
+  const printed = stderr.match(/^ {2}(?:set|grant|revoke) .*;$/gm) ?? [];
+  expect(printed).toEqual([
+    '  set search_path = "deedwire", pg_temp;',
+    '  grant select on webhook_event to test_service_webhook_worker;',
+    '  set search_path = "deedwire", pg_temp;',
+    expect.stringMatching(/^ {2}revoke execute on routine register_process\(.*\) from public;$/),
+  ]);
+  await run(printed.join('\n'));
+  expect(await callOperator(owner, 'database', 'check')).toMatchObject({ exitCode: 0 });
 });

@@ -37,7 +37,9 @@ test('the printed SQL creates a login for each app, with which its commands work
     app: 'supplier-api',
     login: `${new URL(database.databaseUrl).pathname.slice(1)}_supplier_api`,
     password: expect.stringMatching(/^[\w-]{32}$/),
-    sql: expect.stringMatching(/^create role ".*_supplier_api" login password '[\w-]{32}' in role supplier_api;$/),
+    sql: expect.stringMatching(
+      /^create role ".*_supplier_api" login password '[\w-]{32}' in role supplier_api;\nalter role ".*_supplier_api" set search_path = "public", pg_temp;$/,
+    ),
     databaseUrl: expect.stringContaining('_supplier_api:'),
   });
   for (const role of groupRolesOf(testService)) await superuser.run(`drop role "o'Hara_${role}"`);

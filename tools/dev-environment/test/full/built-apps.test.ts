@@ -11,7 +11,8 @@ test('the built operator CLI migrates a database', async () => {
   const database = await createTestDatabase({ template: 'empty', prepare: async () => {} });
   const operator = join(workspaceRoot, 'apps/operator-cli/dist/main.js');
   const { stdout } = await run(process.execPath, [operator, 'database', 'migrate', '--json'], {
-    env: { ...inherited, DATABASE_URL: database.databaseUrl },
+    // In the schema by default, the prefix of the roles would be taken from other databases of the server.
+    env: { ...inherited, DATABASE_URL: database.databaseUrl, DATABASE_SCHEMA: 'public' },
   });
   expect(JSON.parse(stdout).applied).not.toEqual([]);
   await database.drop();

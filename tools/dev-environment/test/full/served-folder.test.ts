@@ -33,7 +33,8 @@ test('a service in a folder outside of the workspace is generated, migrated, ope
   onTestFinished(() => database.drop());
   const run = (script: string, ...args: readonly string[]): string => {
     const command = ['--conditions=deedwire-source', join(workspaceRoot, script), '--service', shop.folder, ...args];
-    const env = { PATH: process.env['PATH'], DATABASE_URL: database.databaseUrl };
+    // Its logins have the roles without a prefix.
+    const env = { PATH: process.env['PATH'], DATABASE_URL: database.databaseUrl, DATABASE_SCHEMA: 'public' };
     const { status, stdout, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8', env });
     // On a busy machine, a statement can be slow.
     const others = stderr.split('\n').filter((line) => !line.includes('slow statement'));

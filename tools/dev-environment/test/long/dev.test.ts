@@ -1,5 +1,6 @@
 import { interfaceNames, testService } from '@deedwire/core/test-service';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
+import { migrate, withSchema } from '@deedwire/store';
 import { postGraphql, runOnce } from '@deedwire/testing';
 import { expect, test } from 'vitest';
 import { migrateDevDatabase, openDevDatabase } from '../../src/dev-database.ts';
@@ -21,7 +22,7 @@ test('with DATABASE_URL, uses an empty database; later starts pause its subscrip
   const home = await newDevHome();
   const first = home.start(env, withReceiver);
   const file = await home.whenReady(first);
-  expect(file.databaseUrl).toBe(database.databaseUrl);
+  expect(file.databaseUrl).toBe(withSchema(database.databaseUrl, 'deedwire'));
   const line = /sample receiver +http:\/\/127\.0\.0\.1:(\d+)\//;
   await expect.poll(first.output).toMatch(line);
   const [, port = ''] = line.exec(first.output()) ?? [];
@@ -49,7 +50,7 @@ test('with DATABASE_URL, uses an empty database; later starts pause its subscrip
   second.signalGroup('SIGTERM');
   await second.ended;
 
-  await runOnce(database.databaseUrl, `update schema_migration set checksum = 'of an earlier build'`);
+  await runOnce(file.databaseUrl, `update schema_migration set checksum = 'of an earlier build'`);
   const third = home.start(env);
   expect(await third.ended).toBe(1);
   expect(third.output()).toContain('was applied to the database, but is missing from this build or differs from it.');
@@ -66,8 +67,11 @@ test('rejects the data of an earlier build, and names the command that deletes i
     await openHome(path, interfaceNames),
   );
   try {
-    await migrateDevDatabase(testService, database, () => {});
-    await runOnce(database.url, `update schema_migration set checksum = 'of an earlier build'`);
+    // As an earlier release created them.
+    await migrate(database.url, testService);
+    const { schema, url } = await migrateDevDatabase(testService, database, () => {});
+    expect(schema).toBe('public');
+    await runOnce(url, `update schema_migration set checksum = 'of an earlier build'`);
     await expect(migrateDevDatabase(testService, database, () => {})).rejects.toThrow(
       `start \`pnpm dev\` again: rm -r '${path}'`,
     );

@@ -79,7 +79,7 @@ test.skipIf(isWithout15)('a database that began with the baseline has the schema
   const [older, own] = [await createDatabase(serverUrl, 'older'), await createDatabase(serverUrl, 'own')];
   const chain = (await readMigrations()).filter(({ isBaseline }) => !isBaseline);
   await applyMigrations(older, chain, {});
-  expect(await migrate(older, firm)).toEqual({ applied: [], addedInterfaces: [], appliedOfApplication: [] });
+  expect(await migrate(older, firm)).toMatchObject({ applied: [], addedInterfaces: [], appliedOfApplication: [] });
   expect(await migrate(own, firm)).toMatchObject({
     addedInterfaces: ['lender', 'partner'],
     appliedOfApplication: ['0001-law-firm'],

@@ -40,7 +40,7 @@ describe('the first start', () => {
     expect(file).toEqual({
       ...(await ofAccountsOf(firm, () => caller)),
       admin: await perApp(() => adminUrl),
-      databaseUrl: expect.stringContaining('postgres://'),
+      databaseUrl: expect.stringMatching(/^postgres:.*search_path%3D%22deedwire%22/),
       webhookSecretKeys: expect.stringMatching(/^dev:/),
       referrals: expect.arrayContaining([expect.stringMatching(/^gid:\/\/service\/Referral\/\d+$/)]),
     });
