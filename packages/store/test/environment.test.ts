@@ -86,6 +86,10 @@ test.each([
   expect(lists).toMatchObject({ processes: [] });
 });
 
+test('a database that began with the baseline has ended the builds before it', async () => {
+  expect((await selectEnvironment(operator, context, [])).lists).toMatchObject({ needsMigration: '0110' });
+});
+
 describe('gaps', () => {
   test.each<[string, Row[], [from: number, until: number, reason: string][]]>([
     ['none while a process counts', [row(240, 1, { state: 'OPEN' })], []],

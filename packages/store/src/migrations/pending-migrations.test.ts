@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest';
 import { MigrationChangedError, MigrationMissingError } from '../kernel/errors.ts';
-import { findOutdatingMigration, findPendingMigrations, neededMigration } from './pending-migrations.ts';
+import {
+  findNeededMigration,
+  findOutdatingMigration,
+  findPendingMigrations,
+  neededMigration,
+} from './pending-migrations.ts';
 import { readMigrations } from './read-migrations.ts';
 
 const build = ['0001-a', '0002-b', '0003-c'].map((name) => ({ name, checksum: `of ${name}` }));
@@ -106,6 +111,16 @@ test.each<[string[], string | null]>([
     expect(findOutdatingMigration(builds.own, recorded(...applied))).toBe(expected);
   },
 );
+
+test.each<[string[], string | null]>([
+  [['0001-a', '0002-b'], null],
+  [['0001-a', '0005-drop-needs-0004', '0007-drop-needs-0002'], '0004'],
+  [['0003-all'], '0003'],
+  [['0003-all', '0005-drop-needs-0002'], '0003'],
+  [['0003-all', '0005-drop-needs-0004'], '0004'],
+])('a build must have the migration that a database with %j needs: %j', (applied, expected) => {
+  expect(findNeededMigration([{ name: '0003-all', checksum: '', isBaseline: true }], applied)).toBe(expected);
+});
 
 test('goes on from the form of a migration that was on the main branch between two releases', async () => {
   const migrations = await readMigrations();

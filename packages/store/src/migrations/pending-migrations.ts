@@ -36,6 +36,16 @@ export function neededMigration(name: string): string | null {
   return neededNumber.exec(name)?.[1] ?? null;
 }
 
+/**
+ * The number of the last migration that a build must have to work with a database with these names of migrations. Null if every build does. A build
+ * without the baseline refuses a database that began with it.
+ */
+export function findNeededMigration(migrations: readonly KnownMigration[], applied: readonly string[]): string | null {
+  const baselines = migrations.flatMap(({ name, isBaseline }) => (isBaseline ? name : []));
+  const needed = applied.flatMap((name) => neededMigration(name) ?? (baselines.includes(name) ? name.slice(0, 4) : []));
+  return needed.toSorted().at(-1) ?? null;
+}
+
 /** The first applied migration after which a build no longer works. Null if there is none. */
 export function findOutdatingMigration(
   migrations: readonly AppliedMigration[],

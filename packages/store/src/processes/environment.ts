@@ -1,6 +1,7 @@
 import { type GidContext, interfaceNamesOf, ofService, roleOf } from '@deedwire/core';
 import { rolePrefix } from '../migrations/group-roles.ts';
-import { neededMigration } from '../migrations/pending-migrations.ts';
+import { findNeededMigration } from '../migrations/pending-migrations.ts';
+import { readMigrations } from '../migrations/read-migrations.ts';
 import { type Database, onlyRow, sql } from '../statements/database.ts';
 import { exportedLists, exportedRows, isName, pins, uses } from './environment-rows.ts';
 
@@ -155,11 +156,10 @@ export async function selectEnvironment(
     Record<string, unknown> & { migrations: string[]; contracts: StoredContracts[]; incomplete: IncompleteApp[] }
   >(statement, [gidNamespace, rollbacks]);
   const { migrations, contracts, incomplete, ...row } = onlyRow(read);
-  const needed = migrations.flatMap((name) => neededMigration(name) ?? []).toSorted();
   const found: Record<string, unknown> = {
     ...row,
     migration: migrations.at(-1) ?? '',
-    needsMigration: needed.at(-1) ?? null,
+    needsMigration: findNeededMigration(await readMigrations(), migrations),
   };
   return { lists: found, contracts, incomplete };
 }
