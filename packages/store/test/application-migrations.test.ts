@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { defineService, type ServiceOptions } from '@deedwire/core';
 import { testService } from '@deedwire/core/test-service';
-import { connect } from '@deedwire/testing';
+import { createTestDatabase } from '@deedwire/embedded-postgres';
+import { connect, runOnce } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { findUnregistered, groupRolesOf, migrate, readMigrations } from '../src/index.ts';
+import { applyMigrations, findUnregistered, groupRolesOf, migrate, readMigrations } from '../src/index.ts';
 import { createPlatformDatabase, createServiceDatabase, withStore } from './support/database.ts';
 
 const folder = join(await mkdtemp(join(tmpdir(), 'migrations-')), 'of shop');
@@ -124,6 +125,14 @@ describe('a database', async () => {
     expect(await tables()).toEqual(['t2']);
   });
 
+  test.each(['0110-baseline', '9999-later', '0001-unknown'])('refuses a file that replaces %s', async (replaced) => {
+    await write({ '0001-t1': create('t1'), '0002-t2': `-- replaces ${replaced} of the platform\n${create('t2')}` });
+    await expect(apply()).rejects.toThrow(
+      `Migration 0002-t2 of the application failed: it replaces ${replaced} of the platform, which is no migration before 0110-baseline.`,
+    );
+    expect(await tables()).toEqual([]);
+  });
+
   test('keeps what was applied before a migration that fails, and nothing of it', async () => {
     await write({
       '0001-t1': create('t1'),
@@ -175,21 +184,28 @@ describe('a database', async () => {
     ]);
   });
 
-  test('has a migration recorded and not run that one of the platform has replaced', async () => {
-    const applied = (await readMigrations()).findLast(({ isBaseline }) => isBaseline);
+  test('has a migration recorded and not run that one of the platform has replaced, and runs it if it began with the baseline', async () => {
+    const older = await forTest(
+      createTestDatabase({
+        template: 'older',
+        async prepare(url) {
+          const chain = (await readMigrations()).filter(({ isBaseline }) => !isBaseline);
+          await applyMigrations(url, chain, {});
+        },
+      }),
+    );
     await write({
-      '0001-t1': `-- replaces ${applied?.name ?? ''} of the platform\n${create('t1')}`,
-      '0002-t2': `-- replaces 9999-none of the platform\n${create('t2')}`,
+      '0001-t1': `-- replaces 0001-accounts-and-credentials of the platform\n${create('t1')}`,
+      '0002-t2': create('t2'),
     });
-    expect(await problems()).toEqual([expect.stringContaining('0001-t1, 0002-t2')]);
-    expect(await apply()).toEqual(['0002-t2']);
-    expect(await tables()).toEqual(['t2']);
-    expect(await owner.run('select name from app_migration order by name')).toEqual([
+    expect(await migrate(older.databaseUrl, shop)).toMatchObject({ appliedOfApplication: ['0002-t2'] });
+    expect(await runOnce(older.databaseUrl, 'select name from app_migration order by name')).toEqual([
       { name: '0001-t1' },
       { name: '0002-t2' },
     ]);
-    expect(await problems()).toEqual([]);
-    expect(await apply()).toEqual([]);
+    expect(await withStore(older.databaseUrl, (store) => findUnregistered(store, shop))).toEqual([]);
+    expect(await migrate(older.databaseUrl, shop)).toMatchObject({ appliedOfApplication: [] });
+    expect(await apply()).toEqual(['0001-t1', '0002-t2']);
   });
 
   test('can have a migration of the application with the name of one of the platform', async () => {

@@ -3,6 +3,7 @@ import type { Service } from '@deedwire/core';
 import { type Client, DatabaseError, escapeIdentifier, escapeLiteral, type QueryResultRow } from 'pg';
 import { searchPathOf, withSchema } from '../connections/search-path.ts';
 import {
+  ApplicationMigrationError,
   CellMismatchError,
   MigrationBlockedError,
   RolePrefixMismatchError,
@@ -85,7 +86,7 @@ export interface Migrated {
  * @param service the application, as its apps take it
  * @throws {CellMismatchError} if the database has another cell than `options.cell`
  * @throws {RolePrefixMismatchError} if the database has another prefix of roles than `options.rolePrefix`
- * @throws {ApplicationMigrationError} if a migration of the application fails. Those before it are applied.
+ * @throws {ApplicationMigrationError} if a migration of the application fails, and those before it are applied, or if it replaces what it must not
  * @throws {MigrationBlockedError} if locks were held for longer than `options.waitMs`
  * @throws {MigrationChangedError} if an applied migration differs from this build's, or is unknown to it and not a later one
  * @throws {MigrationMissingError} if the database lacks a migration before one that was applied
@@ -108,6 +109,8 @@ export async function applyMigrations(
   const { cell, waitMs = defaultWaitMs, onWait } = options;
   let client: Client | undefined;
   try {
+    const ofApplication = service?.migrations ? await readMigrations(service.migrations) : [];
+    refuseReplacements(ofApplication, migrations);
     client = await openMigrationSession(databaseUrl, { lockMs: lockTimeoutMs });
     const { place, isNew } = await openPlace(client, options, migrations);
     const { schema, rolePrefix } = place;
@@ -130,7 +133,7 @@ export async function applyMigrations(
       service,
       place,
       groupRoles,
-      ofApplication: service?.migrations ? await readMigrations(service.migrations) : [],
+      ofApplication,
       cell,
       deadlineMs: performance.now() + waitMs,
       onWait(wait) {
@@ -158,6 +161,21 @@ export async function applyMigrations(
   } finally {
     await client?.end(); // rolls back an open transaction
   }
+}
+
+/**
+ * A migration of the application can replace one of the platform that only databases of before the baseline have. Another one would never run
+ * in a new database, or run in one that has its tables.
+ */
+function refuseReplacements(ofApplication: readonly Migration[], ofPlatform: readonly Migration[]): void {
+  const baseline = ofPlatform.find(({ isBaseline }) => isBaseline);
+  if (baseline === undefined) return;
+  for (const { name, replacedOfPlatform: replaced } of ofApplication)
+    if (replaced !== undefined && !ofPlatform.some((own) => own.name === replaced && own.name < baseline.name))
+      throw new ApplicationMigrationError(
+        name,
+        `it replaces ${replaced} of the platform, which is no migration before ${baseline.name}. Nothing was applied.`,
+      );
 }
 
 interface Run {
