@@ -82,14 +82,14 @@ export function defineEvent<
 type Renderers<Snapshot> = Readonly<Record<string, RenderData<Snapshot>>>;
 
 /** An event as a service lists it. */
-export interface RenderedEvent extends EventDefinition {
+export interface RenderedEvent<Snapshot extends object = object> extends EventDefinition<Snapshot> {
   readonly renderers: Renderers<never>;
 }
 
 export function withRenderers<Snapshot extends object>(
   event: EventDefinition<Snapshot>,
   renderers: Renderers<Snapshot>,
-): RenderedEvent {
+): RenderedEvent<Snapshot> {
   return { ...event, renderers };
 }
 
@@ -112,7 +112,7 @@ export function renderersFor<Payloads extends Payload>() {
   return <Type extends Payloads['type'], Snapshot extends object>(
     event: EventDefinition<Snapshot, string | null, Type>,
     renderers: RenderersOf<Payloads, Type, Snapshot>,
-  ): RenderedEvent => withRenderers(event, renderers);
+  ): RenderedEvent<Snapshot> => withRenderers(event, renderers);
 }
 
 export interface EventVersion extends EventVersionContract {

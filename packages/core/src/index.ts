@@ -32,6 +32,7 @@ export {
   type SnapshotOf,
   snapshotSchema,
   type SnapshotSchema,
+  withRenderers,
 } from './event.ts';
 export {
   formatAccountGid,
@@ -60,6 +61,8 @@ export {
 export { apiKeyHeader, deliveryHeaders, requestHeaders } from './header-names.ts';
 export { type MailAction, mailActions, mailPath } from './mail-path.ts';
 export { operationCostPoints } from './operation-cost.ts';
+export { isOwnEventType } from './own-event-types.ts';
+export { payloadMaxBytes } from './payload-max-bytes.ts';
 export { idAt, nearestIdAt, timeOf } from './record-id-time.ts';
 export { addressKey } from './personal-data.ts';
 export { parseRecordId, toRecordId, type AccountId, type RecordId, type RecordTypeName } from './record-id.ts';

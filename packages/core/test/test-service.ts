@@ -2,7 +2,7 @@ import { defineService } from '../src/define-service.ts';
 import { orderPlacedContract, renderedOrderPlaced } from './order-placed.ts';
 import { ownContracts } from './own-contracts.ts';
 
-export { orderPlaced } from './order-placed.ts';
+export { orderPlaced, renderedOrderPlaced } from './order-placed.ts';
 
 const released = { version: '2026-11-01', status: 'current', deprecatedOn: null, sunsetOn: null } as const;
 

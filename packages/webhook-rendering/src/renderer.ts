@@ -1,8 +1,5 @@
-import { type Event, formatGid, type RenderData, type Service } from '@deedwire/core';
+import { type Event, formatGid, payloadMaxBytes, type RenderData, type Service } from '@deedwire/core';
 import { type RenderedEvent, RenderError, type Renderer } from '@deedwire/webhooks/renderer';
-
-// This limit is published: receivers may reject larger bodies.
-const payloadMaxBytes = 256_000;
 
 /** One version of one event type that a service can render. */
 export interface Rendering {
