@@ -9,6 +9,7 @@ import {
   describeLostStatements,
   findDatabaseRisks,
   findLostStatements,
+  findOtherNamespace,
   findUnregistered,
   type PoolState,
   SecretUnreadableError,
@@ -183,7 +184,11 @@ export function createWorker(options: WorkerOptions): Worker {
     async readiness() {
       const problems = await engine.problems();
       if (problems.length > 0) return problems;
-      return [...(await findUnregistered(store, service)), ...(await findLostStatements(store))];
+      return [
+        ...(await findUnregistered(store, service)),
+        ...(await findOtherNamespace(store, gidNamespace)),
+        ...(await findLostStatements(store)),
+      ];
     },
     risks: () => findDatabaseRisks(store),
     failures: () => [...describeLostStatements([store, fanOutStore, renewalStore]), ...loops.problems()],

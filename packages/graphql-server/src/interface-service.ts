@@ -19,6 +19,7 @@ import {
   describeLostStatements,
   findDatabaseRisks,
   findLostStatements,
+  findOtherNamespace,
   findUnregistered,
   requestTimeouts,
 } from '@deedwire/store';
@@ -210,7 +211,10 @@ export async function startInterfaceService<Served extends Service>(
     async readiness() {
       const ofDatabase = describeCheckOfApps(await checkDatabaseOfApps(store, roleOf(interfaceName)));
       if (ofDatabase.length > 0) return [...contract.problems, ...ofDatabase];
-      const unregistered = await findUnregistered(store, service);
+      const unregistered = [
+        ...(await findUnregistered(store, service)),
+        ...(await findOtherNamespace(store, config.GID_NAMESPACE)),
+      ];
       const ofWorkers = await findWorkersToReplace({ store, service }, [interfaceName]);
       if (ofWorkers.warnings.join() !== workerWarnings.join() && ofWorkers.warnings.length > 0)
         logger.warn({ warnings: ofWorkers.warnings }, 'events of this interface can wait for another worker');

@@ -9,6 +9,7 @@ import {
   type DatabaseTimeouts,
   defaultPlaceOf,
   findDatabaseProblems,
+  findOtherNamespace,
   findUnregistered,
   findUsedSchema,
   migrate,
@@ -164,9 +165,10 @@ export function readSecretKeys(shell: Shell): SecretKeyRing {
 }
 
 /** Without the triggers of a migration, for example, the database would not record changes in the audit log. */
-async function requireDatabase({ store, service }: OperatorContext): Promise<void> {
+async function requireDatabase({ store, service, gidNamespace }: OperatorContext): Promise<void> {
   const [ofDatabase] = await findDatabaseProblems(store, 'operator');
-  const problem = ofDatabase ?? (await findUnregistered(store, service))[0];
+  const problem =
+    ofDatabase ?? [...(await findUnregistered(store, service)), ...(await findOtherNamespace(store, gidNamespace))][0];
   if (problem !== undefined) throw new Error(problem.replace(/^t/, 'T'));
 }
 
@@ -189,6 +191,7 @@ export async function migrateDatabase(shell: Shell, options: MigrateOptions): Pr
   return migrate(config.DATABASE_DIRECT_URL ?? findDatabaseUrl(config), shell.service, {
     ...(config.DATABASE_SCHEMA !== undefined && { schema: config.DATABASE_SCHEMA }),
     defaults: defaultPlaceOf(shell.service),
+    gidNamespace: config.GID_NAMESPACE,
     ...options,
     onWait: onNewWait(shell.warn),
     onUnregistered: (problem) => shell.warn(`${problem}.`),

@@ -2,6 +2,7 @@
 export {
   AccountAwayError,
   CellMismatchError,
+  GidNamespaceMismatchError,
   LockTimeoutError,
   messageOf,
   MigrationBlockedError,
@@ -94,5 +95,6 @@ export {
   findDatabaseRisks,
   selectChangedCollations,
 } from './checks/database-risks.ts';
+export { findOtherNamespace } from './checks/find-other-namespace.ts';
 export { findOpenFunctions } from './checks/open-functions.ts';
 export { tryGrowth } from './checks/try-growth.ts';

@@ -34,6 +34,7 @@ const bytes = (length: number): Buffer => Buffer.alloc(length);
 const sender = createWebhookSender({ policy: 'public', headerPrefix: 'X-Service', userAgent: 'test' });
 
 const lengths: Readonly<Record<string, Length>> = {
+  'account.external_id': { max: 200 },
   'account.name': { max: 200, accepts: isAccountName },
   'api_client.client_id': { max: 100 },
   'api_client.schema_version': { max: 100 },

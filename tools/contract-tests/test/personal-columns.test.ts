@@ -25,6 +25,7 @@ const erased = [
 
 /** A name, an address of a network or an id that someone else chose: docs/operations/accounts.md says that the command does not reach it. */
 const notReached = [
+  'account.external_id',
   'account.name',
   'api_key.created_by_actor',
   'api_key.name',
@@ -92,9 +93,12 @@ const withoutPersons = [
   'idempotency_key.claim',
   'idempotency_key.mutation',
   'idempotency_key.secret_ciphertext',
+  'installation.api_key_prefix',
+  'installation.gid_namespace',
   'installation.installation_id',
   'installation.role_prefix',
   'interface.account_type',
+  'interface.client_version',
   'interface_use.coordinate',
   'interface_use.version',
   'person_erasure.record_type',

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { interfaceNamesOf, type Service } from '@deedwire/core';
+import { type GidContext, interfaceNamesOf, type Service } from '@deedwire/core';
 import { startPostgres, withClient } from '@deedwire/embedded-postgres';
 import {
   createStore,
@@ -78,12 +78,12 @@ export async function openDevDatabase(
  * @throws {CannotStartError} if an earlier build made the database. The message contains the command that resets it.
  */
 export async function migrateDevDatabase(
-  service: Service,
+  { service, gidNamespace }: GidContext,
   { url, directUrl, place: chosen, howToReset }: Pick<DevDatabase, 'directUrl' | 'howToReset' | 'place' | 'url'>,
   say: (text: string) => void,
 ): Promise<{ schema: string; url: string }> {
   try {
-    const { schema } = (await migrate(directUrl, service, { ...chosen, onWait: onNewWait(say) })).place;
+    const { schema } = (await migrate(directUrl, service, { ...chosen, gidNamespace, onWait: onNewWait(say) })).place;
     return { schema, url: url === directUrl ? withSchema(url, schema) : url };
   } catch (error) {
     if (!(error instanceof MigrationChangedError)) throw error;

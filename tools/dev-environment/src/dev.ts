@@ -111,8 +111,9 @@ async function dev({ layout, service, seed }: Served, config: DevConfig, options
     return stop(1, `the database server ended: ${reason}`);
   });
   const state = await claimDatabase(service, database.url, home);
-  const { schema, url: databaseUrl } = await migrateDevDatabase(service, database, say);
-  const seeding = { databaseUrl, gidNamespace: config.GID_NAMESPACE };
+  const { GID_NAMESPACE: gidNamespace } = config;
+  const { schema, url: databaseUrl } = await migrateDevDatabase({ service, gidNamespace }, database, say);
+  const seeding = { databaseUrl, gidNamespace };
   const { accounts, records } = await withSeedContext(service, seeding, (context) =>
     fill(context, seed, { home, state, options }),
   );
@@ -152,7 +153,7 @@ async function dev({ layout, service, seed }: Served, config: DevConfig, options
       DATABASE_DIRECT_URL: config.DATABASE_DIRECT_URL ?? '',
       DATABASE_SCHEMA: schema,
       ...(documentationUrl !== undefined && { DOCUMENTATION_URL: documentationUrl }),
-      GID_NAMESPACE: config.GID_NAMESPACE,
+      GID_NAMESPACE: gidNamespace,
       LOG_LEVEL: config.LOG_LEVEL,
       WEBHOOK_CALLBACK_POLICY: config.WEBHOOK_CALLBACK_POLICY,
     },

@@ -7,12 +7,14 @@ import { createMigratedDatabase } from './harness/index.ts';
 
 const say = vi.fn<(text: string) => void>();
 
+const context = { service: testService, gidNamespace: testService.names.gidNamespace };
+
 test('rejects the database of an earlier build, and says how to reset it', async () => {
   const { databaseUrl, ...migrated } = await createMigratedDatabase();
   const database = { url: databaseUrl, directUrl: databaseUrl, place: {}, howToReset: 'Delete its data.' };
-  expect(await migrateDevDatabase(testService, database, say)).toMatchObject({ schema: 'public' });
+  expect(await migrateDevDatabase(context, database, say)).toMatchObject({ schema: 'public' });
   await runOnce(databaseUrl, `update schema_migration set checksum = 'of an earlier build'`);
-  const refused = migrateDevDatabase(testService, database, say);
+  const refused = migrateDevDatabase(context, database, say);
   await expect(refused).rejects.toThrow(CannotStartError);
   await expect(refused).rejects.toThrow(/^Migration \d{4}-\S+ was applied/);
   await expect(refused).rejects.toThrow('An earlier build, before the first public release, made the database');
@@ -26,7 +28,7 @@ test('says which session keeps it waiting', async () => {
   await holder.run(`set application_name = 'psql'; begin; lock table schema_migration`);
   const said: string[] = [];
   await migrateDevDatabase(
-    testService,
+    context,
     { url: databaseUrl, directUrl: databaseUrl, place: {}, howToReset: '' },
     (text) => {
       said.push(text);

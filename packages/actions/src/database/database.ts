@@ -7,6 +7,7 @@ import {
   findCertificateRisk,
   findDatabaseRisks,
   findOpenFunctions,
+  findOtherNamespace,
   findUnregistered,
   grantsToApplication,
   type GroupRole,
@@ -42,13 +43,15 @@ export interface OperatorsCheck extends AppsCheck {
 
 /** Checks a database as all apps together do before they become ready, and whether it can grow. */
 export async function checkDatabase(context: ActionContext & { store: PooledStore }): Promise<OperatorsCheck> {
-  const { store, service, now } = context;
+  const { store, service, gidNamespace, now } = context;
   const check = await checkDatabaseOfApps(store, 'operator', groupRolesOf(service));
   const none = { warnings: [], openFunctions: [], risks: [], sharedAddresses: [] };
   if (check.problems.length > 0) return { ...check, ...none, growthNotTried: 'the database has other problems' };
   const { problem, notTried } = await tryGrowth(store);
   const mayRead = check.missingRights.length === 0;
-  const unregistered = mayRead ? await findUnregistered(store, service) : [];
+  const unregistered = mayRead
+    ? [...(await findUnregistered(store, service)), ...(await findOtherNamespace(store, gidNamespace))]
+    : [];
   const workers = mayRead
     ? await findWorkersToReplace(context, interfaceNamesOf(service))
     : { problems: [], warnings: [] };

@@ -197,6 +197,20 @@ export class RolePrefixMismatchError extends Error {
   }
 }
 
+/** The global identifiers of a database have another namespace than those of a process. */
+export class GidNamespaceMismatchError extends Error {
+  readonly code = 'GID_NAMESPACE_MISMATCH';
+  override readonly name = 'GidNamespaceMismatchError';
+
+  constructor(own: string, requested: string) {
+    super(describeOtherNamespace(own, requested).replace(/^t/, 'T'));
+  }
+}
+
+/** One sentence, without the period. */
+export const describeOtherNamespace = (own: string, requested: string): string =>
+  `the global identifiers of the database begin with gid://${own}/ and cannot change, and this process has the namespace ${requested}; set GID_NAMESPACE=${own}`;
+
 /** A statement waited too long for a lock. It can succeed later. */
 export class LockTimeoutError extends StoreUnavailableError {}
 

@@ -1,14 +1,16 @@
-import { ofService } from '@deedwire/core';
+import { isOwnEventType, ofService } from '@deedwire/core';
 
 /** What a database must know of a service, with the names of its columns. */
 export interface DescribedService {
-  interfaces: { name: string; account_type: string }[];
+  /** `client_version`: the one that a new client is pinned to. */
+  interfaces: { name: string; account_type: string; client_version: string | null }[];
   events: {
     type: string;
     interfaces: readonly string[];
     record_type: string | null;
     persons: readonly string[];
     addresses: string[];
+    of_platform: boolean;
   }[];
   persons: {
     relation: string;
@@ -25,13 +27,18 @@ export interface DescribedService {
 
 export const describeService = ofService(
   ({ interfaces, events, persons, tables, sequences, auditActions, clientActions }): DescribedService => ({
-    interfaces: Object.entries(interfaces).map(([name, { account }]) => ({ name, account_type: account })),
+    interfaces: Object.entries(interfaces).map(([name, { account, versions }]) => ({
+      name,
+      account_type: account,
+      client_version: versions.findLast(({ status }) => status === 'current')?.version ?? null,
+    })),
     events: events.map(({ type, interfaces: names, record, persons: paths, address }) => ({
       type,
       interfaces: names,
       record_type: record,
       persons: paths,
       addresses: address === null ? [] : [address],
+      of_platform: isOwnEventType(type),
     })),
     persons: persons.map(({ table, record, address, columns, knownBy }) => ({
       relation: table,

@@ -35,6 +35,8 @@ export interface MigrateOptions extends PlaceOptions {
    * changes it later. If omitted, a new database gets 0 and an existing one keeps its number.
    */
   cell?: number;
+  /** The namespace of global identifiers, which the first migration with a service stores. Defaults to that of the service. */
+  gidNamespace?: string;
   /** How long all migrations together wait for locks that others hold. Defaults to 10 minutes. */
   waitMs?: number;
   /** Called again and again while a migration waits for other sessions. */
@@ -87,6 +89,7 @@ export interface Migrated {
  * @throws {CellMismatchError} if the database has another cell than `options.cell`
  * @throws {RolePrefixMismatchError} if the database has another prefix of roles than `options.rolePrefix`
  * @throws {ApplicationMigrationError} if a migration of the application fails, and those before it are applied, or if it replaces what it must not
+ * @throws {GidNamespaceMismatchError} if the database has another namespace of global identifiers. The migrations are applied.
  * @throws {MigrationBlockedError} if locks were held for longer than `options.waitMs`
  * @throws {MigrationChangedError} if an applied migration differs from this build's, or is unknown to it and not a later one
  * @throws {MigrationMissingError} if the database lacks a migration before one that was applied
@@ -134,6 +137,7 @@ export async function applyMigrations(
       place,
       groupRoles,
       ofApplication,
+      gidNamespace: options.gidNamespace,
       cell,
       deadlineMs: performance.now() + waitMs,
       onWait(wait) {
@@ -189,6 +193,7 @@ interface Run {
   /** The names of the roles of the apps. */
   groupRoles: readonly string[];
   ofApplication: readonly Migration[];
+  gidNamespace: string | undefined;
   cell: number | undefined;
   deadlineMs: number;
   onWait: (wait: MigrationWait) => void;
@@ -229,7 +234,7 @@ async function applyNext(run: Run): Promise<Step> {
     if (next === undefined) {
       await grantUsage(run);
       if (service !== null) {
-        await registerService(client, service);
+        await registerService(client, service, run.gidNamespace ?? service.names.gidNamespace);
         await client.query('select add_application_role()');
       }
       await client.query('commit');

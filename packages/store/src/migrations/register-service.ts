@@ -1,31 +1,36 @@
 import { requiredPaths, type Service } from '@deedwire/core';
 import type { Client } from 'pg';
-import { ServiceConflictError } from '../kernel/errors.ts';
+import { GidNamespaceMismatchError, ServiceConflictError } from '../kernel/errors.ts';
+import { onlyRow } from '../statements/database.ts';
 import { type DescribedService, describeService } from './describe-service.ts';
 
 /**
  * Writes what the database must know of a service. Only adds, so that an application of an earlier release continues.
  *
+ * @throws {GidNamespaceMismatchError} if the global identifiers of the database have another namespace
  * @throws {ServiceConflictError} if the database knows another service by these names
  */
-export async function registerService(client: Client, service: Service): Promise<void> {
+export async function registerService(client: Client, service: Service, gidNamespace: string): Promise<void> {
   const described = describeService(service);
   await refuseConflicts(client, described);
+  await registerNamespace(client, gidNamespace);
+  await registerVersions(client, service, described);
   const required = new Map(service.events.map((event) => [event.type, requiredPaths(event)]));
   const events = described.events.map((event) => ({ ...event, required: required.get(event.type) ?? [] }));
   // A member is required as long as all releases append it. A type of record that is known stays.
   await client.query(
-    `insert into event_type as e (type, interfaces, record_type, required, persons, addresses)
+    `insert into event_type as e (type, interfaces, record_type, required, persons, addresses, of_platform)
      select s.type, array(select i.name from interface i where i.name::text = any (s.interfaces) order by i.name), s.record_type,
-       s.required, s.persons, s.addresses
+       s.required, s.persons, s.addresses, s.of_platform
      from jsonb_to_recordset($1::jsonb)
-       as s (type text, interfaces text[], record_type text, required text[], persons text[], addresses text[])
+       as s (type text, interfaces text[], record_type text, required text[], persons text[], addresses text[], of_platform boolean)
      on conflict (type) do update set
        interfaces = array(select unnest(e.interfaces) union select unnest(excluded.interfaces) order by 1),
        record_type = coalesce(e.record_type, excluded.record_type),
        required = array(select unnest(e.required) intersect select unnest(excluded.required) order by 1),
        persons = array(select unnest(e.persons) union select unnest(excluded.persons) order by 1),
-       addresses = array(select unnest(e.addresses) union select unnest(excluded.addresses) order by 1)`,
+       addresses = array(select unnest(e.addresses) union select unnest(excluded.addresses) order by 1),
+       of_platform = excluded.of_platform`,
     [JSON.stringify(events)],
   );
   await client.query(
@@ -46,6 +51,28 @@ export async function registerService(client: Client, service: Service): Promise
        removes = a.removes or excluded.removes`,
     [JSON.stringify(described.actions)],
   );
+}
+
+/** What is published later stays: a release that is deployed again does not take it back. */
+async function registerVersions(client: Client, { names }: Service, { interfaces }: DescribedService): Promise<void> {
+  await client.query('update installation set api_key_prefix = $1 where api_key_prefix is distinct from $1', [
+    names.apiKeyPrefix,
+  ]);
+  await client.query(
+    `update interface i
+     set client_version = s.client_version
+     from jsonb_to_recordset($1::jsonb) as s (name text, client_version text)
+     where i.name::text = s.name and s.client_version > coalesce(i.client_version, '') collate "C"`,
+    [JSON.stringify(interfaces)],
+  );
+}
+
+/** The first one stays: others have stored identifiers that begin with it. */
+async function registerNamespace(client: Client, gidNamespace: string): Promise<void> {
+  await client.query('update installation set gid_namespace = $1 where gid_namespace is null', [gidNamespace]);
+  const { rows } = await client.query<{ own: string }>('select gid_namespace as own from installation');
+  const { own } = onlyRow(rows);
+  if (own !== gidNamespace) throw new GidNamespaceMismatchError(own, gidNamespace);
 }
 
 async function refuseConflicts(client: Client, { interfaces, events, persons }: DescribedService): Promise<void> {

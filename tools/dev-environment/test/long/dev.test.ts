@@ -8,6 +8,8 @@ import { openHome } from '../../src/home.ts';
 import { newDevHome } from '../dev-process.ts';
 import { printedCommand, runOperator } from '../printed-command.ts';
 
+const context = { service: testService, gidNamespace: testService.names.gidNamespace };
+
 test('--receiver exits with 1 when the callback URL is rejected', async () => {
   const home = await newDevHome();
   const dev = home.start({ WEBHOOK_CALLBACK_POLICY: 'public' }, { commandArguments: ['--receiver'] });
@@ -69,10 +71,10 @@ test('rejects the data of an earlier build, and names the command that deletes i
   try {
     // As an earlier release created them.
     await migrate(database.url, testService);
-    const { schema, url } = await migrateDevDatabase(testService, database, () => {});
+    const { schema, url } = await migrateDevDatabase(context, database, () => {});
     expect(schema).toBe('public');
     await runOnce(url, `update schema_migration set checksum = 'of an earlier build'`);
-    await expect(migrateDevDatabase(testService, database, () => {})).rejects.toThrow(
+    await expect(migrateDevDatabase(context, database, () => {})).rejects.toThrow(
       `start \`pnpm dev\` again: rm -r '${path}'`,
     );
   } finally {
