@@ -14,7 +14,7 @@ const payloads = layouts.flatMap((layout) => (layout.payloads === null ? [] : [b
 const [deployed = ''] = services;
 const contracts = [...schemas, ...payloads, 'webhook-signing'];
 const layer0 = [...contracts, 'core', 'contract-check', 'operation-analysis'];
-const layer1 = ['auth', 'store', 'webhook-diagnosis', 'webhook-receiver', 'webhook-sender'];
+const layer1 = ['append', 'auth', 'store', 'webhook-diagnosis', 'webhook-receiver', 'webhook-sender'];
 const layer2 = ['service-runtime', 'webhooks'];
 const layers0to3 = [...layer0, ...layer1, ...layer2, 'actions', 'webhook-rendering'];
 const layers0to4 = [...layers0to3, 'graphql-server', 'operator'];
@@ -51,6 +51,7 @@ const mayImport: Record<string, readonly string[]> = {
   'embedded-postgres': [],
   testing: [],
   // Layer 1
+  append: ['core'],
   auth: ['core'],
   store: ['core'],
   'webhook-diagnosis': ['webhook-signing'],

@@ -8,6 +8,7 @@ const platform = [
   'apps/operator-cli',
   'apps/webhook-worker',
   'packages/actions',
+  'packages/append',
   'packages/auth',
   'packages/contract-check',
   'packages/core',

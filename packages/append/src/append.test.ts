@@ -1,0 +1,73 @@
+import { defineEvent, withRenderers } from '@deedwire/core';
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { append } from './append.ts';
+import { fromQuery } from './from-query.ts';
+
+const noted = withRenderers(
+  defineEvent('order.noted', {
+    snapshot: z.object({ id: z.string(), note: z.string().default('none'), copies: z.number().default(1) }),
+    sample: () => ({ id: '1', note: '', copies: 1 }),
+  }),
+  {
+    '2026-11-01': ({ note }) => ({ note }),
+    '2027-02-01': ({ note, copies }) => {
+      if (note === 'unreadable') throw new TypeError('It has no page.');
+      return { notes: Array.from({ length: copies }, () => note) };
+    },
+  },
+);
+
+const run: { text: string; values: readonly (string | null)[] }[] = [];
+const session = fromQuery(async (text, values) => {
+  run.push({ text, values });
+  return [{ result: '7' }];
+});
+
+test('stores what the schema makes of the snapshot, with the id as a text', async () => {
+  run.length = 0;
+  const snapshot = { id: '1', note: 'a', copies: 2, more: 'not in the schema' };
+  expect(await append(session, noted, 'c-1', snapshot)).toBe('7');
+  expect(run.at(-1)).toEqual({
+    text: 'select "deedwire".append_event($1::text, $2::text, $3::text::json)::text as result',
+    values: ['order.noted', 'c-1', '{"id":"1","note":"a","copies":2}'],
+  });
+});
+
+test('quotes the name of another schema', async () => {
+  run.length = 0;
+  const other = fromQuery(
+    async (text) => {
+      run.push({ text, values: [] });
+      return [{ result: '7' }];
+    },
+    { schema: 'our "shop"' },
+  );
+  await append(other, noted, 'c-1', { id: '1', note: '', copies: 1 });
+  expect(run.at(-1)?.text).toContain('select "our ""shop""".append_event(');
+});
+
+describe('runs no statement for a snapshot', () => {
+  test.each([
+    ['that the schema refuses', { id: 1, note: '', copies: 1 }, 'order.noted is refused: id: Invalid input'],
+    ['that a version cannot render', { id: '1', note: 'unreadable', copies: 1 }, 'its version 2027-02-01 cannot be'],
+    ['with NUL', { id: '1', note: 'a\0', copies: 1 }, 'U+0000'],
+    ['with half of a surrogate pair', { id: '1', note: 'a\uD83D', copies: 1 }, 'half of a surrogate pair'],
+    [
+      'of which one version exceeds the limit of a payload',
+      { id: '1', note: 'é'.repeat(1_000), copies: 128 },
+      'the payload of its version 2027-02-01 would have 256',
+    ],
+  ])('%s', async (_, snapshot, message) => {
+    run.length = 0;
+    const refused = append(session, noted, 'c-1', snapshot as never);
+    await expect(refused).rejects.toThrow(message);
+    await expect(refused).rejects.toMatchObject({ code: 'SNAPSHOT_REFUSED' });
+    expect(run).toEqual([]);
+  });
+});
+
+test('accepts a text that looks like an escape', async () => {
+  for (const note of [String.raw`\u0000`, String.raw`\\ud83d`, '🏡', '\u0001'])
+    await expect(append(session, noted, 'c-1', { id: '1', note, copies: 1 })).resolves.toBe('7');
+});

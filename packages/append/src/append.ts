@@ -1,0 +1,76 @@
+import { payloadMaxBytes, type RenderedEvent } from '@deedwire/core';
+import { call, type Session } from './session.ts';
+
+/**
+ * Appends an event in the transaction of the application: it is delivered if, and only if, the transaction commits.
+ *
+ * @param account the id by which the application has created the account, or its global identifier
+ * @returns the id of the event, the number at the end of the `id` of its payloads
+ * @throws {NotInTransactionError} if the event would be committed at once
+ * @throws {SnapshotRefusedError} if the schema of the event refuses the snapshot, or no payload can be made of it
+ * @throws the error of the driver, with the SQLSTATE of append_event(): DW001 an unknown event, DW002 an unknown account
+ */
+export async function append<Snapshot extends object>(
+  session: Session,
+  event: RenderedEvent<Snapshot>,
+  account: string,
+  snapshot: NoInfer<Snapshot>,
+): Promise<string> {
+  const text = encodeSnapshot(event, snapshot);
+  await session.requireTransaction();
+  return call(session, 'append_event', [
+    ['text', event.type],
+    ['text', account],
+    ['json', text],
+  ]);
+}
+
+/** A snapshot of which no payload can be delivered. The message contains paths, and no values. */
+export class SnapshotRefusedError extends Error {
+  readonly code = 'SNAPSHOT_REFUSED';
+  override readonly name = 'SnapshotRefusedError';
+
+  constructor(type: string, reason: string, cause?: unknown) {
+    super(`The snapshot of ${type} is refused: ${reason}.`, { cause });
+  }
+}
+
+function encodeSnapshot<Snapshot extends object>(event: RenderedEvent<Snapshot>, snapshot: Snapshot): string {
+  const { type } = event;
+  const { data, error } = event.snapshot.safeParse(snapshot);
+  if (error !== undefined) {
+    const issues = error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+    throw new SnapshotRefusedError(type, issues.join('; '), error);
+  }
+  const text = JSON.stringify(data);
+  if (unstorable.test(text))
+    throw new SnapshotRefusedError(type, 'a text has the character U+0000 or half of a surrogate pair');
+  for (const [version, render] of Object.entries(event.renderers)) checkPayload(type, version, render, text);
+  return text;
+}
+
+/** What `JSON.stringify` writes of characters that PostgreSQL does not store. */
+const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
+
+/** Those of the longest namespace and the largest number. */
+const longestEnvelope = {
+  id: `gid://${'n'.repeat(63)}/WebhookEvent/${2n ** 63n - 1n}`,
+  timestamp: new Date(0).toISOString(),
+};
+
+/** Renders as the worker does, which reads what was stored. */
+function checkPayload(type: string, version: string, render: (snapshot: never) => object, text: string): void {
+  let data: object;
+  try {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is a snapshot of the event
+    data = render(JSON.parse(text) as never);
+  } catch (cause) {
+    throw new SnapshotRefusedError(type, `its version ${version} cannot be rendered`, cause);
+  }
+  const bytes = Buffer.byteLength(JSON.stringify({ ...longestEnvelope, type, version, data }));
+  if (bytes > payloadMaxBytes)
+    throw new SnapshotRefusedError(
+      type,
+      `the payload of its version ${version} would have ${bytes} bytes; at most ${payloadMaxBytes} are delivered`,
+    );
+}

@@ -1,0 +1,10 @@
+export { append, SnapshotRefusedError } from './append.ts';
+export { createAccount, type NewAccount } from './create-account.ts';
+export { type DrizzleDatabase, fromDrizzle } from './from-drizzle.ts';
+export { fromKnex, type KnexDatabase } from './from-knex.ts';
+export { fromKysely, type KyselyDatabase } from './from-kysely.ts';
+export { fromPg, type PgClient } from './from-pg.ts';
+export { fromPostgresJs, type PostgresJsSql } from './from-postgres-js.ts';
+export { fromQuery } from './from-query.ts';
+export { NotInTransactionError, type Place, type Session } from './session.ts';
+export { wake } from './wake.ts';
