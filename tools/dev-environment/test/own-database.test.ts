@@ -30,10 +30,11 @@ test('claims an empty database for a home, and recognizes it later', async () =>
 
 test('creates the tables of a given database in DATABASE_SCHEMA, and later finds them where they are', async () => {
   const given = { DATABASE_URL: database.databaseUrl };
+  const context = { service: testService, gidNamespace: testService.names.gidNamespace };
   const migrated = [];
   for (const config of [{ ...given, DATABASE_SCHEMA: 'public' }, given]) {
     const opened = await openDevDatabase({ service: testService, interfaceNames }, config, await newHome());
-    migrated.push(await migrateDevDatabase(testService, opened, () => {}));
+    migrated.push(await migrateDevDatabase(context, opened, () => {}));
   }
   const [{ url } = { url: '' }] = migrated;
   expect(migrated).toEqual([

@@ -18,7 +18,13 @@ export const orderPaid = withRenderers(paid, {
 });
 
 export const shop = defineService({
-  names: { gidNamespace: 'shop', apiKeyPrefix: 'shop', headerPrefix: 'X-Shop', userAgent: 'Shop-Webhooks' },
+  names: {
+    service: 'shop',
+    gidNamespace: 'shop',
+    apiKeyPrefix: 'shop',
+    headerPrefix: 'X-Shop',
+    userAgent: 'Shop-Webhooks',
+  },
   interfaces: { customer: { title: 'Customer', account: 'Customer' } },
   contracts: [
     {
