@@ -157,7 +157,7 @@ test('refuses a service without an interface', () => {
 });
 
 const orderPaid = defineEvent('order.paid', {
-  record: 'Order',
+  record: { type: 'Order', id: ({ order }) => order },
   persons: ['buyer'],
   snapshot: z.object({ order: z.string(), buyer: z.string() }),
   sample: () => ({ order: '1', buyer: 'Ada' }),
@@ -191,9 +191,9 @@ test('joins each event with its contract, and knows the records of an interface'
     tables: { order: { persons: ofOrder } },
   });
   expect(service.interfaces.customer.records).toEqual(['Order']);
-  expect(service.events.map(({ type, record, persons }) => [type, record, persons])).toEqual([
+  expect(service.events.map(({ type, record, persons }) => [type, record?.type, persons])).toEqual([
     ['order.paid', 'Order', ['buyer']],
-    ['webhook.test', null, []],
+    ['webhook.test', undefined, []],
   ]);
   expect(service.events[0]?.versions.map(({ version, render: found }) => [version, found])).toEqual([
     ['2026-11-01', null],
@@ -226,28 +226,55 @@ test('names all faults of events', () => {
     'The event order.paid has a renderer of 2027-02-01, which its contract does not have or has retired.',
     'The event order.paid identifies persons, so it needs a record and one interface.',
     'The contract of the event order.paid names the interface vendor, which does not exist.',
-    'The event order.paid identifies persons, so a table needs `persons` of the record Order.',
+    'Events of the interfaces customer and vendor identify persons of the record Order. It must be one.',
   ]);
 });
 
-test('refuses an event that identifies persons whose rows no table has', () => {
-  expect(
-    ['Order', 'Buyer'].map((record) =>
-      faultsOf(
-        { customer },
-        {
-          contracts: [contractOf('order.paid', [['2026-11-01', 'current']])],
-          events: [withRenderers(orderPaid, { '2026-11-01': render })],
-          tables: { order: { persons: { ...ofOrder, record } } },
-        },
-      ),
-    ),
-  ).toEqual([[], ['The event order.paid identifies persons, so a table needs `persons` of the record Order.']]);
+/** The faults of a service with the event `order.paid` that has these properties. */
+function faultsOfPaid(
+  more: Partial<typeof orderPaid>,
+  { account = 'Customer', tables = {} }: { account?: string; tables?: NonNullable<ServiceOptions['tables']> } = {},
+): readonly string[] {
+  return faultsOf(
+    { customer: { title: 'Customer', account } },
+    {
+      contracts: [contractOf('order.paid', [['2026-11-01', 'current']])],
+      events: [withRenderers({ ...orderPaid, ...more }, { '2026-11-01': render })],
+      tables,
+    },
+  );
+}
+
+test('takes persons of a record without a table, unless it is an account', () => {
+  expect([faultsOfPaid({}), faultsOfPaid({}, { account: 'Order' })]).toEqual([
+    [],
+    ['The event order.paid identifies persons, so a table needs `persons` of the record Order.'],
+  ]);
+});
+
+test('refuses an event whose sample has no record of its type, and one about records of the platform', () => {
+  const fault = 'The sample of the event order.paid has no record: The event order.paid is about the';
+  const number = 'which must be a number that new_record_id() has drawn, or the global identifier of one.';
+  const order = { type: 'Order', id: () => 'SO-1' };
+  expect(faultsOfPaid({ record: order })).toEqual([]);
+  expect(faultsOfPaid({ record: order }, { tables: { customer_order: { persons: ofOrder } } })).toEqual([
+    `${fault} Order "SO-1", ${number}`,
+  ]);
+  expect(faultsOfPaid({ record: { ...order, type: 'Customer' }, persons: [] })).toEqual([
+    `${fault} Customer "SO-1", ${number}`,
+  ]);
+  expect(faultsOfPaid({ record: { ...order, id: () => 'x'.repeat(201) } })).toEqual([
+    expect.stringContaining('which must be a text of 1 to 200 bytes, or the global identifier of one.'),
+  ]);
+  for (const type of ['order', 'WebhookEvent'])
+    expect(faultsOfPaid({ record: { ...order, type } })).toEqual([
+      `The record of the event order.paid must have a type such as Order; it is ${type}.`,
+    ]);
 });
 
 test('refuses persons that the sample of the event does not have', () => {
   const event = defineEvent('order.paid', {
-    record: 'Order',
+    record: { type: 'Order', id: () => '1' },
     persons: ['home.city', 'home.zip', 'work.city'],
     snapshot: z.object({ home: z.object({ city: z.string() }), work: z.object({ city: z.string() }).nullable() }),
     sample: () => ({ home: { city: 'Bern' }, work: null }),

@@ -1,7 +1,8 @@
+import { recordOfSnapshot } from './event-record.ts';
 import type { Event, EventContract, RenderData, RenderedEvent } from './event.ts';
 import { ownEvents } from './generated/own-events.ts';
 import { findNameFaults } from './name-forms.ts';
-import type { Interface, InterfaceOptions, PersonTable, ServiceOf, ServiceOptions } from './service.ts';
+import type { Interface, InterfaceOptions, PersonTable, Service, ServiceOf, ServiceOptions } from './service.ts';
 import { startOfDay } from './version-lifecycle.ts';
 
 /** The types of records of the platform itself. */
@@ -52,7 +53,9 @@ export function defineService<const Options extends ServiceOptions>(options: Opt
   const { names } = options;
   const { events, faults: faultsOfEvents } = joinEvents(options.contracts ?? [], options.events ?? []);
   const interfaces = entries.map(([name, { title = '', account = '', path = `/${name}`, versions = [], ...own }]) => {
-    const records = new Set(events.flatMap((each) => (each.interfaces.includes(name) ? (each.record ?? []) : [])));
+    const records = new Set(
+      events.flatMap((each) => (each.interfaces.includes(name) ? (each.record?.type ?? []) : [])),
+    );
     const pair = own.port === undefined || own.adminPort === undefined ? nextPair(taken) : null;
     const { port = pair ?? 0, adminPort = (pair ?? 0) + 100 } = own;
     return [name, { title, account, path, port, adminPort, records: [...records], versions }] as const;
@@ -66,7 +69,7 @@ export function defineService<const Options extends ServiceOptions>(options: Opt
     ...findFaults(interfaces),
     ...faultsOfEvents,
     ...findForeignNames(events, options.interfaces),
-    ...findPersonsWithoutTable(events, persons),
+    ...findPersonsWithoutTable(events, persons, interfaces),
     ...findSharedRecords(events, persons),
     // They are parts of SQL.
     ...[...Object.keys(tables), ...persons.flatMap((of) => [of.address, ...of.columns]), ...Object.keys(sequences)]
@@ -85,7 +88,10 @@ export function defineService<const Options extends ServiceOptions>(options: Opt
   if (faults.length > 0) throw new ServiceError(faults);
   const value = { names, interfaces: Object.fromEntries(interfaces), events, tables: Object.keys(tables), persons };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has each name
-  return { ...value, sequences, auditActions, clientActions, migrations } as unknown as ServiceOf<Options>;
+  const service = { ...value, sequences, auditActions, clientActions, migrations } as unknown as ServiceOf<Options>;
+  const faultsOfSamples = findRecordFaults(service);
+  if (faultsOfSamples.length > 0) throw new ServiceError(faultsOfSamples);
+  return service;
 }
 
 /** Gives each contract its event. */
@@ -151,8 +157,10 @@ function joinEvent(contract: EventContract, { renderers, ...definition }: Render
     faults.push(
       `The event ${contract.type} has a renderer of ${version}, which its contract does not have or has retired.`,
     );
-  if (definition.record !== null && !isTypeName(definition.record))
-    faults.push(`The record of the event ${contract.type} must be a name such as Order; it is ${definition.record}.`);
+  if (definition.record !== null && (!isTypeName(definition.record.type) || isOwn(definition.record.type)))
+    faults.push(
+      `The record of the event ${contract.type} must have a type such as Order; it is ${definition.record.type}.`,
+    );
   if (definition.persons.length > 0 && (definition.record === null || contract.interfaces.length !== 1))
     faults.push(`The event ${contract.type} identifies persons, so it needs a record and one interface.`);
   if (definition.address !== null && !definition.persons.includes(definition.address))
@@ -170,21 +178,48 @@ function hasPath(value: unknown, [name, ...rest]: readonly string[]): boolean {
   return found.has(name) && hasPath(found.get(name), rest);
 }
 
-/** `person erase` replaces what events say of a person only of the records of these tables. */
-function findPersonsWithoutTable(events: readonly Event[], tables: readonly PersonTable[]): string[] {
-  return events
-    .filter(({ persons, record }) => persons.length > 0 && !tables.some((table) => table.record === record))
-    .map(
-      ({ type, record }) =>
-        `The event ${type} identifies persons, so a table needs \`persons\` of the record ${record}.`,
-    );
+/** Of an account, `person erase` replaces only what rows of these tables say. Of other records without a table, only events identify persons. */
+function findPersonsWithoutTable(
+  events: readonly Event[],
+  tables: readonly PersonTable[],
+  interfaces: readonly (readonly [name: string, Interface])[],
+): string[] {
+  const accounts = interfaces.map(([, { account }]) => account);
+  return events.flatMap(({ type, persons, record }) =>
+    record !== null &&
+    persons.length > 0 &&
+    accounts.includes(record.type) &&
+    !tables.some((table) => table.record === record.type)
+      ? [`The event ${type} identifies persons, so a table needs \`persons\` of the record ${record.type}.`]
+      : [],
+  );
+}
+
+/** What the samples of events say of their records. */
+function findRecordFaults(service: Service): string[] {
+  const context = { service, gidNamespace: service.names.gidNamespace };
+  return service.events.flatMap((event) => {
+    try {
+      recordOfSnapshot(context, event, event.sample(context.gidNamespace));
+      return [];
+    } catch (error) {
+      return [
+        `The sample of the event ${event.type} has no record: ${error instanceof Error ? error.message : String(error)}`,
+      ];
+    }
+  });
 }
 
 /** `person erase` finds the rows and the account of a person by the type of the record alone. */
 function findSharedRecords(events: readonly Event[], tables: readonly PersonTable[]): string[] {
-  return [...Map.groupBy(tables, ({ record }) => record)].flatMap(([record, ofRecord]) => {
-    const personal = events.filter((event) => event.record === record && event.persons.length > 0);
-    const interfaces = new Set(personal.flatMap((event) => event.interfaces));
+  const personal = events.filter(({ persons }) => persons.length > 0);
+  const types = new Set([
+    ...tables.map((table) => table.record),
+    ...personal.flatMap((event) => event.record?.type ?? []),
+  ]);
+  return [...types].flatMap((record) => {
+    const ofRecord = tables.filter((table) => table.record === record);
+    const interfaces = new Set(personal.flatMap((event) => (event.record?.type === record ? event.interfaces : [])));
     return [
       ...(ofRecord.length > 1
         ? [
@@ -225,8 +260,7 @@ function findFaults(interfaces: readonly (readonly [name: string, Interface])[])
       !/^pg(?:-|$)/.test(name) || 'its name must not begin with the word pg',
       /^\P{C}*[^\p{C}\s]\P{C}*$/u.test(title) || 'its title must be one line, and not blank',
       isTypeName(account) || `the type of its accounts must be a name such as Customer; it is ${account}`,
-      !ownRecordTypes.includes(account) ||
-        `the type of its accounts must be its own; ${account} is one of the platform`,
+      !isOwn(account) || `the type of its accounts must be its own; ${account} is one of the platform`,
       /^(?:\/[a-z\d-]+)+$/.test(path) || `its path must begin with a slash and not end with one; it is ${path}`,
       ...[port, adminPort].map(
         (each) => (Number.isInteger(each) && each > 0 && each < 65_536) || `${each} is not a port`,
@@ -252,6 +286,10 @@ function findFaults(interfaces: readonly (readonly [name: string, Interface])[])
         .map(([value, same]) => `The ${what} ${value} is used by ${same.map(([user]) => user).join(' and by ')}.`),
     ),
   ];
+}
+
+function isOwn(typeName: string): boolean {
+  return ownRecordTypes.includes(typeName);
 }
 
 function isTypeName(text: string): boolean {

@@ -25,18 +25,26 @@ export interface EventContract {
 /** Renders the `data` of a payload from a snapshot. */
 export type RenderData<Snapshot> = (snapshot: Snapshot) => object;
 
+/** The record that an event is about. */
+export interface EventRecord<Snapshot extends object = object> {
+  /** The type in global identifiers, for example `Order`. */
+  readonly type: string;
+  /**
+   * Its id, or its global identifier. It never changes. Of an account, and of a record of a table with `persons`, it is a number that
+   * `new_record_id()` has drawn. Otherwise it is any text of 1 to 200 bytes that no other record of the type in the account has, such as
+   * a UUID or `SO-2026/0001`. Releases that are deployed together must return the same.
+   */
+  id(snapshot: Snapshot): string;
+}
+
 /** An event without its contract and its renderers. */
-export interface EventDefinition<
-  Snapshot extends object = object,
-  RecordType extends string | null = string | null,
-  Type extends string = string,
-> {
+export interface EventDefinition<Snapshot extends object = object, Type extends string = string> {
   readonly type: Type;
   /**
-   * The type of the record that the event is about, by which its deliveries are found. Of an event with two records it is the one that
-   * changed: a line and not its order. Null: it reports no change of a record.
+   * The record that the event is about, by which its deliveries are found. Of an event with two records it is the one that changed: a line
+   * and not its order. Null: it reports no change of a record.
    */
-  readonly record: RecordType;
+  readonly record: EventRecord<Snapshot> | null;
   /** The values of the snapshot that identify the person of the record, by their paths. */
   readonly persons: readonly string[];
   /** The one of `persons` that is the address, by which `person erase` finds the event. Null: the snapshot has none. */
@@ -56,15 +64,11 @@ export interface EventDefinition<
 /** As any build has stored it. It can lack what an earlier build did not append. */
 export type SnapshotOf<Definition extends EventDefinition> = z.output<Definition['snapshot']>;
 
-export function defineEvent<
-  const Type extends string,
-  Snapshot extends object,
-  const RecordType extends string | null = null,
->(
+export function defineEvent<const Type extends string, Snapshot extends object>(
   type: Type,
   options: {
     /** Defaults to null. */
-    record?: RecordType;
+    record?: EventRecord<NoInfer<Snapshot>> | null;
     /** Defaults to none. */
     persons?: readonly string[];
     /** Defaults to null. */
@@ -72,10 +76,9 @@ export function defineEvent<
     snapshot: z.ZodType<Snapshot>;
     sample: (gidNamespace: string) => Required<NoInfer<Snapshot>>;
   },
-): EventDefinition<Snapshot, RecordType, Type> {
+): EventDefinition<Snapshot, Type> {
   const { record = null, persons = [], address = null, snapshot, sample } = options;
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the type of a record that is omitted is null
-  return { type, record: record as RecordType, persons, address, snapshot, sample };
+  return { type, record, persons, address, snapshot, sample };
 }
 
 /** By version. */
@@ -110,7 +113,7 @@ type RenderersOf<Payloads extends Payload, Type, Snapshot> = {
  */
 export function renderersFor<Payloads extends Payload>() {
   return <Type extends Payloads['type'], Snapshot extends object>(
-    event: EventDefinition<Snapshot, string | null, Type>,
+    event: EventDefinition<Snapshot, Type>,
     renderers: RenderersOf<Payloads, Type, Snapshot>,
   ): RenderedEvent<Snapshot> => withRenderers(event, renderers);
 }

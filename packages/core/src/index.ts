@@ -24,6 +24,7 @@ export {
   type Event,
   type EventContract,
   type EventDefinition,
+  type EventRecord,
   type EventVersion,
   type RenderData,
   type RenderedEvent,
@@ -34,13 +35,16 @@ export {
   type SnapshotSchema,
   withRenderers,
 } from './event.ts';
+export { type EventRecordId, hasKeys, isRecordGid, readEventRecord, recordOfSnapshot } from './event-record.ts';
 export {
   formatAccountGid,
   formatGid,
+  gid,
   type GidContext,
   gidNamespacePattern,
   parseAccountGid,
   parseGid,
+  parseRecordGid,
   type GidTypeName,
 } from './gid.ts';
 export {
@@ -66,6 +70,7 @@ export { payloadMaxBytes } from './payload-max-bytes.ts';
 export { idAt, nearestIdAt, timeOf } from './record-id-time.ts';
 export { addressKey } from './personal-data.ts';
 export { parseRecordId, toRecordId, type AccountId, type RecordId, type RecordTypeName } from './record-id.ts';
+export { readRecordKey } from './record-key.ts';
 export {
   describeRequestHeaderNames,
   describeRequestHeaderValue,

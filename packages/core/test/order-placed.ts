@@ -8,7 +8,7 @@ const order = z.object({ id: text, item: text, buyerEmail: text.nullable().optio
 
 /** The event of the test service. Appended by `placeOrder`. */
 export const orderPlaced = defineEvent('order.placed', {
-  record: 'Order',
+  record: { type: 'Order', id: ({ order: { id } }) => id },
   persons: ['order.buyerEmail', 'order.note'],
   address: 'order.buyerEmail',
   snapshot: z.object({ order, placedAt: text }),

@@ -16,8 +16,15 @@ void withRenderers(referralCreated, { '2026-11-01': render, '2027-02-01': render
 void withRenderers(referralCreated, { '2026-11-01': ({ price }) => ({ price }) });
 
 const snapshot = z.object({ order: z.string() });
-const orderPaid = defineEvent('order.paid', { record: 'Order', snapshot, sample: () => ({ order: '1' }) });
+const record = { type: 'Order', id: ({ order }: { order: string }) => order };
+const orderPaid = defineEvent('order.paid', { record, snapshot, sample: () => ({ order: '1' }) });
 // @ts-expect-error -- an event without a payload
 void withRenderers(orderPaid, { '2026-11-01': ({ order }) => ({ order }) });
 // @ts-expect-error -- a sample without a field of the snapshot
-void defineEvent('order.paid', { record: 'Order', snapshot, sample: () => ({}) });
+void defineEvent('order.paid', { record, snapshot, sample: () => ({}) });
+void defineEvent('order.paid', {
+  // @ts-expect-error -- an id that the snapshot does not have
+  record: { type: 'Order', id: ({ id }) => id },
+  snapshot,
+  sample: () => ({ order: '1' }),
+});

@@ -1,4 +1,14 @@
-import { accountTypesOf, formatGid, type GidTypeName, parseRecordId, type Service } from '@deedwire/core';
+import {
+  accountTypesOf,
+  formatGid,
+  gid,
+  type GidTypeName,
+  hasKeys,
+  parseRecordGid,
+  parseRecordId,
+  readRecordKey,
+  type Service,
+} from '@deedwire/core';
 import { Argument, InvalidArgumentError, Option } from 'commander';
 import { readOperatorConfig } from './config.ts';
 import type { Shell } from './shell.ts';
@@ -28,6 +38,11 @@ export function gidOption(shell: Shell, name: string, description: string, ...ty
 /** The same for an account. */
 export function accountOption(shell: Shell, name: string, description: string): Option {
   return gidOption(shell, name, description, ...accountTypesOf(shell.service));
+}
+
+/** The same for a record that events are about, whose id the application can have given. */
+export function recordOption(shell: Shell, name: string, description: string, ...types: GidTypes): Option {
+  return new Option(`--${name} <id>`, description).argParser((value: string) => parseRecord(shell, types, value));
 }
 
 /** What `audit list` shows as the subject of a change: a global identifier, its short form, a client id or a key id. */
@@ -68,6 +83,34 @@ function parse(shell: Shell, types: GidTypes, value: string): string {
   const found = types.find((name) => name === type || name === `Webhook${type}`);
   if (found === undefined) throw new InvalidArgumentError(`This is ${nameTypes([type])}; pass ${wanted}.`);
   return formatGid(own, found, id);
+}
+
+const recordForms = /^(?:gid:\/\/(?<namespace>[^/]*)\/)?(?:(?<type>\w+)\/)?(?<id>.+)$/s;
+
+/**
+ * As `parse`. An id of the application can have any form, so one that is no global identifier, short form or number is returned as it is if
+ * it can be of several types.
+ */
+function parseRecord(shell: Shell, types: GidTypes, value: string): string {
+  const keyed = types.filter((type) => hasKeys(shell, type));
+  const [keyedType, otherType] = keyed;
+  const { namespace, type, id = '' } = recordForms.exec(value)?.groups ?? {};
+  const isOfType = type !== undefined && keyed.includes(type);
+  const isShortOrLong = value.startsWith('gid://') || isOfType || shortOrLong.test(value);
+  if (keyedType === undefined || (isShortOrLong && !isOfType)) return parse(shell, types, value);
+  refuseNamespace(shell, namespace);
+  const { GID_NAMESPACE: own } = readOperatorConfig(shell);
+  if (isOfType) {
+    const key =
+      parseRecordGid(own, type, `gid://${own}/${type}/${id}`) ?? (namespace === undefined ? readRecordKey(id) : null);
+    if (key !== null) return gid(own, type, key);
+    throw new InvalidArgumentError(
+      `After gid://${own}/${type}/, pass the id of the record, of 1 to 200 bytes, percent-encoded.`,
+    );
+  }
+  const key = readRecordKey(value);
+  if (key === null) throw new InvalidArgumentError('The id of a record has 1 to 200 bytes.');
+  return otherType === undefined ? gid(own, keyedType, key) : key;
 }
 
 function refuseNamespace(shell: Shell, namespace: string | undefined): void {

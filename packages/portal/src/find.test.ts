@@ -5,6 +5,8 @@ const portal = 'https://api.example/customers/portal/7/';
 const delivery = 'gid://service/WebhookDelivery/913';
 const event = 'gid://service/WebhookEvent/111034132070400000';
 const record = 'gid://service/Order/9';
+const uuidRecord = 'gid://service/Order/0190a5a7-8f3c-7c3e-9b1f-2d4e6f8a0b1c';
+const textRecord = 'gid://service/Order/SO-2026%2F0001.a%20%C3%A4';
 const payload = JSON.stringify({ id: event, type: 'order.placed', data: { id: record } });
 const isDelivery = { kind: 'delivery', number: '913' };
 const isEvent = { kind: 'event', id: event };
@@ -13,6 +15,13 @@ test.each([
   ['a delivery', delivery, isDelivery],
   ['an event', `  ${event}\n`, isEvent],
   ['a record', record, { kind: 'record', id: record }],
+  ['a record with a UUID', `Order ${uuidRecord}.`, { kind: 'record', id: uuidRecord }],
+  ['a record with any text', `"orderId":"${textRecord}","`, { kind: 'record', id: textRecord }],
+  [
+    'a record with any text that is encoded again, twice',
+    `?record=${encodeURIComponent(encodeURIComponent(textRecord))}&x=1`,
+    { kind: 'record', id: textRecord },
+  ],
   ['a subscription', 'gid://service/WebhookSubscription/5', { kind: 'subscription', number: '5' }],
   ['a resend', 'gid://service/WebhookReplay/5', { kind: 'replay', id: 'gid://service/WebhookReplay/5' }],
   ['a number', ' 913\r\n', { kind: 'number', number: '913' }],

@@ -6,7 +6,12 @@ export type Wanted =
   | { readonly kind: 'event' | 'record' | 'replay'; readonly id: string }
   | { readonly kind: 'name'; readonly name: string };
 
-const gids = /gid:\/\/[a-z][a-z0-9-]*\/(\w+)\/([1-9]\d{0,18})(?!\d)/g;
+// JSON escapes slashes, and URLs escape them and colons, even more than once.
+const slash = String.raw`(?:\/|\\{1,8}(?:\/|u002[fF])|%(?:25){0,4}2[fF])`;
+const gids = new RegExp(
+  String.raw`gid(?::|%((?:25){0,4})3[aA])${slash}{2}([a-z][a-z0-9-]*)${slash}(\w+)${slash}([\w.~%-]{1,1800})`,
+  'g',
+);
 const portalAddress = /(https?:\/\/[^\s/"'<>]+\/[^\s/"'<>]+\/portal\/\d+)(?:\/([\w/-]*(?:\?[^\s#"'<>]*)?))?/;
 
 /**
@@ -40,13 +45,26 @@ function isNumber(text: string): boolean {
   return /^[1-9]\d{0,18}$/.test(text) && BigInt(text) < 2n ** 63n;
 }
 
-/** The identifiers in a text, without what JSON and URLs escape in them, even more than once. */
+/** The identifiers in a text. Those of records of the platform end with a number, and others can end with any percent-encoded text. */
 function gidsOf(text: string): { id: string; type: string; number: string }[] {
-  const plain = text
-    .replaceAll(/%(?:25){0,4}3a/gi, ':')
-    .replaceAll(/%(?:25){0,4}2f/gi, '/')
-    .replaceAll(/\\{1,8}(?:\/|u002f)/gi, '/');
-  return Array.from(plain.matchAll(gids), ([id, type = '', number = '']) => ({ id, type, number }));
+  return Array.from(text.matchAll(gids)).flatMap(([, escapes, namespace = '', type = '', encoded = '']) => {
+    let own = encoded;
+    for (let times = escapes === undefined ? 0 : 1 + escapes.length / 2; times > 0; times -= 1) own = decode(own);
+    const [number = ''] = /^[1-9]\d{0,18}(?!\d)/.exec(own) ?? [];
+    const [key = ''] = /^(?:[\w.~-]|%[\da-f]{2})+/i.exec(own) ?? [];
+    // A sentence can end after it.
+    const last = type.startsWith('Webhook') ? number : key.replace(/\.+$/, '');
+    return last === '' ? [] : [{ id: `gid://${namespace}/${type}/${last}`, type, number }];
+  });
+}
+
+/** As it is if it is not encoded in UTF-8. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** When a record was created, which the first 41 bits of its number say. */

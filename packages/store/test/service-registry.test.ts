@@ -50,7 +50,13 @@ interface OrderOptions {
 
 const orderEvent = (options: OrderOptions): RenderedEvent => {
   const { type = 'order.paid', record = 'Order', persons = [], address, snapshot = snapshots.order } = options;
-  const event = defineEvent(type, { record, persons, ...(address && { address }), snapshot, sample: sampleOf });
+  const event = defineEvent(type, {
+    record: { type: record, id: () => '1' },
+    persons,
+    ...(address && { address }),
+    snapshot,
+    sample: sampleOf,
+  });
   return { ...event, renderers: { '2026-11-01': () => ({}) } };
 };
 

@@ -52,7 +52,7 @@ export async function placeOrder(
     ? []
     : [inputError('ITEM_INVALID' as const, 'item', 'The item must have 1 to 200 characters and not be blank.')];
   const request = { mutation: 'placeOrder', key: idempotencyKey, input: details, codec: orderCodec };
-  const write = inputErrors.length > 0 ? null : newOrder(context.gidNamespace, caller, details);
+  const write = inputErrors.length > 0 ? null : newOrder(context, caller, details);
   const written = await writeWithIdempotencyKey<Order>(context, caller, request, write);
   return resultOf<Order, PlaceOrderErrorCode, PlaceOrderResult>(
     written.kind === 'done' ? { kind: 'done', result: { order: written.result, userErrors: inputErrors } } : written,
@@ -66,7 +66,7 @@ export async function placeOrder(
 
 /** What a new order writes: its row, the event and an entry of the audit log. */
 function newOrder(
-  gidNamespace: string,
+  context: ActionContext,
   caller: Caller,
   details: Pick<Order, 'buyerEmail' | 'item' | 'note'>,
 ): Pick<SharedWrite<Order>, 'ids' | 'rows'> {
@@ -76,14 +76,14 @@ function newOrder(
     ids: 2,
     rows({ now, ids: [drawnId = '', eventId = ''] }) {
       const orderId = toRecordId<'Order'>(drawnId);
-      const id = formatGid(gidNamespace, 'Order', orderId);
+      const id = formatGid(context.gidNamespace, 'Order', orderId);
       const { item, buyerEmail, note } = details;
       const order = { id, item, buyerEmail, note, placedAt: now };
       const snapshot = { order: { id, item, buyerEmail, note }, placedAt: now.toISOString() };
       return {
         rows: [
           { into: insertOrders, values: [orderId, accountId, item, buyerEmail, note] },
-          appendedEvent(eventId, account, orderPlaced, orderId, snapshot, caller),
+          appendedEvent(context, eventId, account, orderPlaced, snapshot, caller),
           auditedChange(caller, { action: 'order.place', subject: id, account }),
         ],
         answer: order,

@@ -3,7 +3,7 @@ import {
   formatGid,
   type GidTypeName,
   parseGid,
-  parseRecordId,
+  readEventRecord,
   type RecordId,
   timeOf,
   timeoutMaxSeconds,
@@ -137,7 +137,7 @@ export async function listWebhookDeliveries(
   return readPage(context, request, async (page) => {
     if (events === null || (gid !== null && subscriptionId === null)) return { rows: [], readTo: null };
     if (recordId === null) return selectFiltered(context, filter, events, page, request);
-    const about = eventsAbout(context, recordId, events);
+    const about = recordId.startsWith('gid://') ? eventsAbout(context, recordId, events) : null;
     return selectDeliveriesOfRecord(context.store, filter, about, page, request.onFurtherPart);
   });
 }
@@ -179,24 +179,24 @@ async function selectFiltered(
 /**
  * The events about a record. Null if there can be none.
  *
- * @param parseNumber reads what is not a global identifier
+ * @throws {RefusedError} `INVALID` for an id that is not a global identifier and can be of several types
  */
-function eventsAbout(
-  { service, gidNamespace }: ActionContext,
-  record: string,
-  { eventType, eventId }: EventFilter,
-  parseNumber: typeof parseRecordId<string> = () => null,
-): RecordEvents | null {
-  let recordId: RecordEvents['recordId'] | null = null;
-  const eventTypes: string[] = [];
-  for (const { type, record: recordType } of service.events) {
-    if (recordType === null || (eventType !== null && eventType !== type)) continue;
-    const id = parseGid(gidNamespace, recordType, record) ?? parseNumber(record);
-    if (id === null) continue;
-    recordId = id;
-    eventTypes.push(type);
+function eventsAbout(context: ActionContext, record: string, { eventType, eventId }: EventFilter): RecordEvents | null {
+  const found = context.service.events.flatMap(({ type, record: of }) => {
+    const own =
+      of === null || (eventType !== null && eventType !== type) ? null : readEventRecord(context, of.type, record);
+    return own === null || of === null ? [] : [{ type, recordType: of.type, ...own }];
+  });
+  const [first] = found;
+  if (first === undefined) return null;
+  if (found.some(({ id }) => id !== first.id)) {
+    const types = [...new Set(found.map(({ recordType }) => recordType))];
+    throw new RefusedError(
+      'INVALID',
+      `${record} can be the id of several types. Pass ${types.map((type) => `${type}/${record}`).join(' or ')}.`,
+    );
   }
-  return recordId === null ? null : { recordId, eventTypes, eventId };
+  return { recordId: first.id, isDrawn: first.key === null, eventTypes: found.map(({ type }) => type), eventId };
 }
 
 /** A page of the deliveries to a subscription. */
@@ -258,7 +258,7 @@ function toSubscriptionPage(
 export interface AllDeliveriesRequest extends FilteredDeliveriesRequest {
   /** The global identifier of an account. */
   accountId?: string | null | undefined;
-  /** As of the caller's deliveries, or the number of the record. */
+  /** As of the caller's deliveries, or the id of the record. */
   recordId?: string | null | undefined;
 }
 
@@ -286,7 +286,7 @@ export async function listAllWebhookDeliveries(
     if (events === null) return { rows: [], readTo: null };
     if (recordId !== null) {
       const filter = { ...(of ?? { accountId: null, subscriptionId: null }), ...others };
-      const about = eventsAbout(context, recordId, events, parseRecordId);
+      const about = eventsAbout(context, recordId, events);
       return selectDeliveriesOfRecord(context.store, filter, about, page, request.onFurtherPart);
     }
     if (of === null) return selectDeliveriesOfAllAccounts(context.store, others, page);

@@ -1,4 +1,10 @@
-import type { AccountId, EventDefinition, InterfaceName, RecordId } from '@deedwire/core';
+import {
+  type AccountId,
+  type EventDefinition,
+  type GidContext,
+  type InterfaceName,
+  recordOfSnapshot,
+} from '@deedwire/core';
 import type { InsertedRow, Transaction } from '@deedwire/store';
 import { eventRow, insertEvent } from '@deedwire/webhooks/outbox';
 import type { Caller } from './context.ts';
@@ -21,35 +27,36 @@ export function originOfCause(cause: EventCause | undefined) {
  *
  * @param cause the caller of the API request that made the change. Omitted for changes by an operator.
  */
-export async function appendEvent<Snapshot extends object, RecordType extends string>(
+export async function appendEvent<Snapshot extends object>(
+  context: GidContext,
   transaction: Transaction,
   account: EventAccount,
-  { type }: EventDefinition<Snapshot, RecordType>,
-  recordId: RecordId<NoInfer<RecordType>>,
+  event: EventDefinition<Snapshot>,
   snapshot: Required<NoInfer<Snapshot>>,
   cause?: EventCause,
 ): Promise<void> {
-  await insertEvent(transaction, newEvent(account, type, recordId, snapshot, cause));
+  await insertEvent(transaction, newEvent(context, account, event, snapshot, cause));
 }
 
 /** As `appendEvent`, for a write that only inserts rows. */
-export function appendedEvent<Snapshot extends object, RecordType extends string>(
+export function appendedEvent<Snapshot extends object>(
+  context: GidContext,
   id: string,
   account: EventAccount,
-  { type }: EventDefinition<Snapshot, RecordType>,
-  recordId: RecordId<NoInfer<RecordType>>,
+  event: EventDefinition<Snapshot>,
   snapshot: Required<NoInfer<Snapshot>>,
   cause?: EventCause,
 ): InsertedRow {
-  return eventRow(id, newEvent(account, type, recordId, snapshot, cause));
+  return eventRow(id, newEvent(context, account, event, snapshot, cause));
 }
 
 function newEvent(
+  context: GidContext,
   { id: accountId, interfaceName }: EventAccount,
-  type: string,
-  recordId: string,
+  event: Pick<EventDefinition, 'record' | 'type'>,
   snapshot: object,
   cause: EventCause | undefined,
 ) {
-  return { accountId, interfaceName, type, recordId, snapshot, ...originOfCause(cause) };
+  const recordId = recordOfSnapshot(context, event, snapshot)?.id ?? null;
+  return { accountId, interfaceName, type: event.type, recordId, snapshot, ...originOfCause(cause) };
 }

@@ -1,6 +1,6 @@
 import { type OperatorContext, RefusedError } from '@deedwire/actions';
 import { appendEvent, checkName, nameOperator } from '@deedwire/actions/use-case';
-import { changedPaths, parseAccountGid, toRecordId } from '@deedwire/core';
+import { changedPaths, parseAccountGid } from '@deedwire/core';
 import { lockAccount, updateAccountName } from '@deedwire/store/accounts';
 import { lenderUpdated } from '../events/lender.updated/event.ts';
 
@@ -24,7 +24,7 @@ export async function updateLender(
     if (snapshot.changed.length === 0) return;
     await nameOperator(transaction, context.operator, 'lender.update');
     await updateAccountName(transaction, account.id, input.name);
-    await appendEvent(transaction, account, lenderUpdated, toRecordId(account.id), snapshot);
+    await appendEvent(context, transaction, account, lenderUpdated, snapshot);
   });
   return { id: input.lenderId, name: input.name };
 }

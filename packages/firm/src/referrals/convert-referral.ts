@@ -25,7 +25,7 @@ export async function convertReferral(
     const { id } = await insertMatter(transaction, referral.id, { reference, openedAt });
     const matterGid = formatGid(context.gidNamespace, 'Matter', id);
     const account = { id: referral.accountId, interfaceName: 'partner' } as const;
-    await appendEvent(transaction, account, referralConverted, referral.id, {
+    await appendEvent(context, transaction, account, referralConverted, {
       referral: { id: input.referralId, status: 'CONVERTED', externalReference: referral.externalReference },
       matter: { id: matterGid, reference, openedAt: openedAt.toISOString() },
       convertedAt: closedAt.toISOString(),

@@ -60,7 +60,7 @@ export async function createReferral(
   };
   const request = { mutation: 'createReferral', key: input.idempotencyKey, input: details, codec: referralCodec };
   const inputErrors = findInputErrors(details);
-  const write = inputErrors.length > 0 ? null : newReferral(context.gidNamespace, caller, caller.accountId, details);
+  const write = inputErrors.length > 0 ? null : newReferral(context, caller, caller.accountId, details);
   const written = await writeWithIdempotencyKey<Referral>(context, caller, request, write);
   return resultOf<Referral, CreateReferralErrorCode, CreateReferralResult>(
     written.kind === 'done' ? { kind: 'done', result: { referral: written.result, userErrors: inputErrors } } : written,
@@ -89,7 +89,7 @@ export async function createReferralForPartner(
   const problems = findReferralProblems(input);
   if (problems.length > 0) throw new RefusedError('INVALID', problems.map(({ message }) => message).join(' '));
   const { operator, store } = context;
-  const write = newReferral(context.gidNamespace, operator, accountId, input);
+  const write = newReferral(context, operator, accountId, input);
   const written = await store.write({ accountId, clientId: operator.name, operation: context, key: null, ...write });
   if (written.kind !== 'written') throw new Error('A write without a key was not written.');
   return written.answer;
@@ -97,7 +97,7 @@ export async function createReferralForPartner(
 
 /** What a new referral of a partner writes: its row, the event `referral.created` and an entry of the audit log. */
 function newReferral(
-  gidNamespace: string,
+  context: ActionContext,
   by: Caller | Operator,
   partnerId: AccountId,
   details: ReferralDetails,
@@ -108,7 +108,7 @@ function newReferral(
     ids: 2,
     rows({ now, ids: [drawnId = '', eventId = ''] }) {
       const referralId = toRecordId<'Referral'>(drawnId);
-      const id = formatGid(gidNamespace, 'Referral', referralId);
+      const id = formatGid(context.gidNamespace, 'Referral', referralId);
       const referral: Referral = {
         id,
         status: 'OPEN',
@@ -125,7 +125,7 @@ function newReferral(
       return {
         rows: [
           referralRow(referralId, partnerId, details),
-          appendedEvent(eventId, account, referralCreated, referralId, snapshot, cause),
+          appendedEvent(context, eventId, account, referralCreated, snapshot, cause),
           auditedChange(by, { action: 'referral.create', subject: id, account }),
         ],
         answer: referral,

@@ -28,7 +28,7 @@ export async function declineReferral(
     const referral = await lockOpenReferral(context, transaction, input.referralId);
     const { closedAt } = await closeReferral(transaction, referral.id, { status: 'DECLINED', reason });
     const account = { id: referral.accountId, interfaceName: 'partner' } as const;
-    await appendEvent(transaction, account, referralDeclined, referral.id, {
+    await appendEvent(context, transaction, account, referralDeclined, {
       referral: { id: input.referralId, status: 'DECLINED', externalReference: referral.externalReference },
       declinedAt: closedAt.toISOString(),
       reason,

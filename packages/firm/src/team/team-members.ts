@@ -212,8 +212,8 @@ async function appendChange(
     teamMember,
   };
   if (change.verb === 'update')
-    await appendEvent(transaction, lender, teamMemberUpdated, row.id, { ...snapshot, changed: change.changed });
-  else await appendEvent(transaction, lender, events[change.verb], row.id, snapshot);
+    await appendEvent(context, transaction, lender, teamMemberUpdated, { ...snapshot, changed: change.changed });
+  else await appendEvent(context, transaction, lender, events[change.verb], snapshot);
   const action = `member.${change.verb}`;
   await appendAuditEntry(transaction, context.operator, { action, subject: teamMember.id, account: lender });
   return teamMember;

@@ -13,7 +13,7 @@ import * as z from 'zod';
 /** Customers refer others. */
 function serviceOf(record: string): Service {
   const event = defineEvent('referral.created', {
-    record,
+    record: { type: record, id: ({ referral }) => referral.id },
     persons: ['referral.mail'],
     address: 'referral.mail',
     snapshot: z.object({ referral: z.object({ id: z.string(), mail: z.string() }) }),

@@ -17,7 +17,7 @@ import { curlCommand } from '@deedwire/core/curl-command';
 import { Option, type Command } from 'commander';
 import { describeExchange } from '../describe-exchange.ts';
 import { examplesOf } from '../examples.ts';
-import { accountOption, gidArgument, gidOption } from '../gid.ts';
+import { accountOption, gidArgument, gidOption, recordOption } from '../gid.ts';
 import { afterDescription, limitOption, type Window } from '../limit.ts';
 import { createProgress } from '../progress.ts';
 import { addReplayOptions, replayAndPrint, type ReplayOptions } from '../replay-options.ts';
@@ -66,7 +66,14 @@ export function addDeliveryCommands(program: Command, shell: Shell): void {
         'WebhookEvent',
       ),
     )
-    .addOption(gidOption(shell, 'record', 'only those of events about this record', ...recordTypes))
+    .addOption(
+      recordOption(
+        shell,
+        'record',
+        'only those of events about this record: its global identifier or its id',
+        ...recordTypes,
+      ),
+    )
     .option('--since <time>', `only those created at this time or later: ${pastTimes}`, parsePastTime)
     .option('--until <time>', 'only those created before this time, in the same forms', parsePastTime)
     .addOption(limitOption())

@@ -35,7 +35,7 @@ export const describeService = ofService(
     events: events.map(({ type, interfaces: names, record, persons: paths, address }) => ({
       type,
       interfaces: names,
-      record_type: record,
+      record_type: record?.type ?? null,
       persons: paths,
       addresses: address === null ? [] : [address],
       of_platform: isOwnEventType(type),

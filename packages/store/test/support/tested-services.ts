@@ -16,7 +16,7 @@ export interface TestedService {
 }
 
 const orderPaid = defineEvent('order.paid', {
-  record: 'CustomerOrder',
+  record: { type: 'CustomerOrder', id: ({ order }) => order.id },
   persons: ['order.email'],
   address: 'order.email',
   snapshot: z.object({ order: z.object({ id: z.string(), email: z.string() }) }),

@@ -70,5 +70,7 @@ export type { OperatorResult } from '../../src/call-operator.ts';
 export type { AccountKeyOf } from '../../src/account-key.ts';
 export type { AppOf, NameOf } from '../../src/application.ts';
 export type { ServiceParts } from './apps-in-process.ts';
+export { harnessOf } from './harness-of.ts';
 export { placeOrders } from './place-orders.ts';
+export { serviceTests } from './service-tests.ts';
 export { raiseLimit, type TestAccount, type TestAccountsOf } from './test-accounts.ts';

@@ -22,7 +22,7 @@ export async function selectDeliveriesOfEvent(
   if (event === null) return { rows: [], readTo: null };
   const { recordId, type } = event;
   if (recordId !== null) {
-    const ofRecord = { recordId, eventTypes: [type], eventId };
+    const ofRecord = { recordId, isDrawn: false, eventTypes: [type], eventId };
     return selectDeliveriesOfRecord(database, filter, ofRecord, page, searching.onFurtherPart);
   }
   const createdAt = timeOf(eventId);

@@ -22,6 +22,8 @@ import {
 /** The events about a record. */
 export interface RecordEvents {
   recordId: RecordId<string>;
+  /** Whether its id says when it was drawn. Otherwise it is a hash of the id, which another record can share. */
+  isDrawn: boolean;
   /** Those that are about a record of this type: records of two types can have equal ids. */
   eventTypes: readonly string[];
   /** Null for all of them. */
@@ -58,9 +60,10 @@ export async function selectDeliveriesOfRecord(
   async function* search(): AsyncGenerator<FoundIds> {
     const bounds = events && (await readBounds(database, filter));
     if (events === null || bounds === null) return;
-    const { recordId, eventTypes, eventId } = events;
+    const { recordId, isDrawn, eventTypes, eventId } = events;
     // No event about the record is older than the record, and no delivery older than its event.
-    const ofRecord = { ...bounds, oldestSubscriptionId: eventId ?? recordId };
+    const oldest = eventId ?? (isDrawn ? recordId : bounds.oldestSubscriptionId);
+    const ofRecord = { ...bounds, oldestSubscriptionId: oldest };
     const all = intersect(listedRange(ofRecord, null, afterId), listedRange(ofRecord, status, afterId));
     let isFirst = true;
     let read = 0;

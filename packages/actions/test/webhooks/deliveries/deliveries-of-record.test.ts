@@ -77,7 +77,7 @@ async function insert({ id, subscriptionId, eventType, status, recordId }: Store
     );
 }
 
-const events = { recordId: record, eventTypes: ['order.placed', 'order.shipped'], eventId: null };
+const events = { recordId: record, isDrawn: true, eventTypes: ['order.placed', 'order.shipped'], eventId: null };
 
 async function readAll(
   reader: typeof api,
@@ -140,6 +140,23 @@ test('lists nothing of a record that does not exist, or has a later time in its 
   for (const id of ['1', String(BigInt(record) - 1n), String(idDaysAgo(-400)), String(2n ** 63n - 1n)]) {
     expect(await readAll(api, all, 10, { ...events, recordId: toRecordId(id) })).toEqual([]);
   }
+});
+
+test('lists all of a record whose id is a hash, which says no time', async () => {
+  // As large as an id of the year 2095, so that a bound would leave out all deliveries.
+  const hash = toRecordId<'Order'>(String(2n ** 63n - 1n));
+  const [first] = Object.values(subscriptions);
+  for (const number of [0n, 1n, 2n])
+    await insert({
+      id: toRecordId(String(BigInt(idAt(new Date())) + number)),
+      subscriptionId: first ?? missing(),
+      eventType: 'order.placed',
+      status: 'DELIVERED',
+      recordId: hash,
+    });
+  const about = { ...events, recordId: hash };
+  expect(await readAll(api, all, 2, { ...about, isDrawn: false })).toHaveLength(3);
+  expect(await readAll(api, all, 2, about)).toEqual([]);
 });
 
 test('lists nothing to an account that has had no delivery', async () => {

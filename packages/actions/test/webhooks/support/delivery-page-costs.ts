@@ -112,7 +112,7 @@ export async function measurePages(testDatabase: TestDatabase, history: History)
       // The first subscription has most of them, the last one none.
       for (const subscriptionId of [null, busy.subscriptionIds[0] ?? null, busy.subscriptionIds[5] ?? null]) {
         const filter = { accountId: busy.accountId, subscriptionId, status };
-        const events = { recordId, eventTypes: ['order.placed'], eventId: null };
+        const events = { recordId, isDrawn: true, eventTypes: ['order.placed'], eventId: null };
         let afterId: DeliveryRow['id'] | null = null;
         for (const page of ['first page', 'second page']) {
           const of = subscriptionId === null ? '' : ` to subscription ${busy.subscriptionIds.indexOf(subscriptionId)}`;

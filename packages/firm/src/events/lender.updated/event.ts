@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { changed, lender, sampleLender } from '../parts.ts';
 
 export const lenderUpdated = defineEvent('lender.updated', {
-  record: 'Lender',
+  record: { type: 'Lender', id: ({ lender: { id } }) => id },
   snapshot: z.object({ lender, changed }),
   sample: (gidNamespace) => ({ lender: sampleLender(gidNamespace), changed: ['lender.name'] }),
 });

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { matter, referral, sampleMatter, sampleReferral, sampleTime } from '../parts.ts';
 
 export const referralConverted = defineEvent('referral.converted', {
-  record: 'Referral',
+  record: { type: 'Referral', id: ({ referral: { id } }) => id },
   persons: ['referral.externalReference'],
   snapshot: z.object({ referral, matter, convertedAt: z.string() }),
   sample: (gidNamespace) => ({

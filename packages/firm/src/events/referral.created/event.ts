@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { referral, sampleReferral } from '../parts.ts';
 
 export const referralCreated = defineEvent('referral.created', {
-  record: 'Referral',
+  record: { type: 'Referral', id: ({ referral: { id } }) => id },
   persons: ['referral.externalReference'],
   snapshot: z.object({ referral }),
   sample: (gidNamespace) => ({ referral: sampleReferral(gidNamespace, 'OPEN') }),

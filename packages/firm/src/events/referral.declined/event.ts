@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { referral, sampleReferral, sampleTime } from '../parts.ts';
 
 export const referralDeclined = defineEvent('referral.declined', {
-  record: 'Referral',
+  record: { type: 'Referral', id: ({ referral: { id } }) => id },
   persons: ['referral.externalReference', 'reason'],
   snapshot: z.object({ referral, declinedAt: z.string(), reason: z.string().nullable() }),
   sample: (gidNamespace) => ({

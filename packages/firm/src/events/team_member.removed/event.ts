@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { lender, ofMember, sampleLender, sampleTeamMember, teamMember } from '../parts.ts';
 
 export const teamMemberRemoved = defineEvent('team_member.removed', {
-  record: 'TeamMember',
+  record: { type: 'TeamMember', id: ({ teamMember: { id } }) => id },
   ...ofMember,
   snapshot: z.object({ lender, teamMember }),
   sample: (gidNamespace) => ({ lender: sampleLender(gidNamespace), teamMember: sampleTeamMember(gidNamespace) }),

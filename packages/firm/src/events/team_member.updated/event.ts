@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { changed, lender, ofMember, sampleLender, sampleTeamMember, teamMember } from '../parts.ts';
 
 export const teamMemberUpdated = defineEvent('team_member.updated', {
-  record: 'TeamMember',
+  record: { type: 'TeamMember', id: ({ teamMember: { id } }) => id },
   ...ofMember,
   snapshot: z.object({ lender, teamMember, changed }),
   sample: (gidNamespace) => ({

@@ -173,7 +173,7 @@ test('the recipes lead to a tree that passes every check', async () => {
   await writeTodo(definition, '  sample: (gidNamespace) => ({ lender: sampleLender(gidNamespace) }),\n');
   await workspace.edit(definition, (text) =>
     text
-      .replace('record: null', "record: 'Lender'")
+      .replace('record: null', "record: { type: 'Lender', id: ({ lender }) => lender.id }")
       .replace('{ todo: z.string() }', '{ lender }')
       .replace(/(?<=from 'zod';\n)/, "import { lender, sampleLender } from '../parts.ts';\n"),
   );
