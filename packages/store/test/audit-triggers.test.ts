@@ -296,7 +296,7 @@ const recorded: Readonly<Record<string, readonly string[]>> = {
   audit_change: ['supplier.create', 'customer.update', 'client.create', 'credential.revoke'],
   audit_contact: ['contact_email.confirm', 'contact_email.erase', 'contact_email.unsubscribe'],
   audit_portal_session: ['portal_link.create', 'portal_session.end', 'portal_session.start'],
-  begin_person_erasure: ['person.erase'],
+  begin_record_erasure: ['person.erase'],
   webhook_delete_unread_listeners: ['webhook_listener.expire'],
 };
 

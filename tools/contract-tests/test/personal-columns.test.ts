@@ -45,7 +45,7 @@ const notReached = [
   'webhook_subscription.request_header_origin',
 ];
 
-/** Enumerations, versions, digests, ciphertexts, and ids that Deedwire drew. */
+/** Enumerations, versions, digests, ciphertexts, ids that Deedwire drew, and ids of records. */
 const withoutPersons = [
   'api_client.client_id',
   'api_client.schema_version',
@@ -101,6 +101,7 @@ const withoutPersons = [
   'interface.client_version',
   'interface_use.coordinate',
   'interface_use.version',
+  'person_erasure.record_key',
   'person_erasure.record_type',
   'person_table.addresses',
   'person_table.columns',

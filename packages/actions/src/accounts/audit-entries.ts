@@ -100,7 +100,7 @@ function toStoredEntry(context: ActionContext, row: AuditEntryRow): StoredAuditE
   const { accountId, interfaceName, subject, ...entry } = row;
   return {
     ...entry,
-    subject: subject.replace(/^\w+(?=\/\d+$)/, (named: string) =>
+    subject: subject.replace(/^\w+(?=\/[\w.~%-]+$)/, (named: string) =>
       types.has(named) ? `gid://${context.gidNamespace}/${named}` : named,
     ),
     accountId:

@@ -1,4 +1,4 @@
-import { formatGid } from '@deedwire/core';
+import { formatGid, gid } from '@deedwire/core';
 import { AccountAwayError, PublicationError } from '@deedwire/store';
 import { type PersonRecord, selectOpenErasures } from '@deedwire/store/person-erasures';
 import { selectPersonRegistry } from '@deedwire/store/person-registry';
@@ -189,9 +189,9 @@ function describeOpen(context: ErasingContext, { record, written, eventIds }: Op
 }
 
 function idsOf(context: ErasingContext, record: PersonRecord): PersonRecordIds {
-  const { type, id } = record;
+  const { type, id, key } = record;
   return {
-    recordId: formatGid<string>(context.gidNamespace, type, id),
+    recordId: key === null ? formatGid<string>(context.gidNamespace, type, id) : gid(context.gidNamespace, type, key),
     accountId: accountGidOf(context, record),
   };
 }

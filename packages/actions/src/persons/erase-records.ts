@@ -1,4 +1,4 @@
-import { idAt, timeOf } from '@deedwire/core';
+import { gid, idAt, timeOf } from '@deedwire/core';
 import { type Transaction, vacuumTables } from '@deedwire/store';
 import { callErasing, type PersonRecord } from '@deedwire/store/person-erasures';
 import type { PersonRegistry } from '@deedwire/store/person-registry';
@@ -16,13 +16,15 @@ import { waitForWorkers } from '../webhooks/persons/wait-for-workers.ts';
 export type ErasingContext = OperatorContext & PersonContext;
 
 export async function beginErasing(
-  { store, registry, operator }: ErasingContext,
-  { type, id, accountId }: PersonRecord,
+  { store, registry, operator, gidNamespace }: ErasingContext,
+  { type, id, key, accountId }: PersonRecord,
 ): Promise<void> {
+  // The database knows no namespace.
+  const subject = key === null ? null : gid(gidNamespace, type, key).replace(/^gid:\/\/[^/]*\//, '');
   const begin = async (transaction: Transaction): Promise<void> => {
     await nameOperator(transaction, operator, 'person.erase');
     await callErasing(transaction, 'forget_keys_of_person', type, id);
-    await callErasing(transaction, 'begin_person_erasure', type, id, accountId);
+    await callErasing(transaction, 'begin_record_erasure', type, id, accountId, key, subject);
   };
   await unhurried(() => store.transaction(begin)).catch((error: unknown) => {
     const table = registry.records.get(type)?.tables.find((each) => isTaken(error, each));
@@ -148,13 +150,14 @@ async function endErasures(
   const open: OpenErasure[] = [];
   for (const record of records) {
     // What an early release wrote about one of them names none.
-    const names = [nameOf(record), null];
-    const events = names.flatMap((name) => eventsOf.get(name) ?? []);
-    const deliveries = names.flatMap((name) => deliveriesOf.get(name) ?? []);
+    const names = new Set([nameOf(record), nameOf({ ...record, key: null }), null]);
+    const events = [...names].flatMap((name) => eventsOf.get(name) ?? []);
+    const deliveries = [...names].flatMap((name) => deliveriesOf.get(name) ?? []);
     const written = await countKept(context, [record], { events, deliveries });
     const eventIds = events.filter(({ isErased }) => !isErased).map(({ id }) => id);
     if (written.length > 0) open.push({ record, written, eventIds });
-    else await unhurried(() => callErasing(context.store, 'end_person_erasure', record.type, record.id));
+    else
+      await unhurried(() => callErasing(context.store, 'end_record_erasure', record.type, record.id, record.accountId));
   }
   return open;
 }

@@ -1,4 +1,4 @@
-import { type AccountId, formatGid, parseGid, parseRecordId } from '@deedwire/core';
+import { type AccountId, formatGid, readEventRecord } from '@deedwire/core';
 import { callErasing, type PersonRecord } from '@deedwire/store/person-erasures';
 import { findAccount } from '../accounts/accounts.ts';
 import { RefusedError } from '../kernel/errors.ts';
@@ -6,7 +6,7 @@ import type { OnProgress } from '../kernel/unhurried.ts';
 import { findByAddress, type FoundPerson } from '../webhooks/persons/find-by-address.ts';
 import type { PersonContext } from '../webhooks/persons/history.ts';
 import {
-  isOneOf,
+  finderOf,
   nameOf,
   newHistory,
   type PersonHistory,
@@ -50,11 +50,11 @@ async function findRecord(
   unfinished: readonly PersonRecord[],
   onProgress: OnProgress,
 ): Promise<PersonRecord> {
-  const { store, registry, gidNamespace } = context;
+  const { store, registry } = context;
   const types = [...registry.records.keys()];
   const named = types.flatMap((type) => {
-    const id = parseGid(gidNamespace, type, record) ?? parseRecordId(record);
-    return id === null ? [] : [{ type, id, accountId }];
+    const own = readEventRecord(context, type, record);
+    return own === null ? [] : [{ type, ...own, accountId }];
   });
   if (named.length === 0)
     throw new RefusedError(
@@ -74,9 +74,14 @@ async function findRecord(
   // Of a removed record, events are left, and deliveries for a week longer.
   const left = newHistory();
   await readHistory(context, named, left, onProgress);
-  const isSought = isOneOf(named);
+  const findNamed = finderOf(named);
   const kept = [...left.events, ...left.deliveries].flatMap((each) => recordOf(registry, each) ?? []);
-  const removed = new Map([...kept, ...unfinished.filter(isSought)].map((each) => [nameOf(each), each]));
+  const removed = new Map<string, PersonRecord>();
+  for (const each of [...kept, ...unfinished]) {
+    const sought = findNamed(each);
+    const found = sought && { ...sought, accountId: each.accountId };
+    if (found !== undefined) removed.set(nameOf(found), found);
+  }
   const [first, ...others] = removed.values();
   if (first === undefined) throw new RefusedError('NOT_FOUND', `${record} does not exist, and no event of it is kept.`);
   if (others.length > 0) {

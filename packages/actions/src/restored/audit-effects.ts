@@ -1,4 +1,11 @@
-import { type ActionKind, type GidContext, type GidTypeName, parseAccountGid, parseGid } from '@deedwire/core';
+import {
+  type ActionKind,
+  type GidContext,
+  type GidTypeName,
+  isRecordGid,
+  parseAccountGid,
+  parseGid,
+} from '@deedwire/core';
 import { z } from 'zod';
 
 /** Who wrote an entry, even if the rest has another form. */
@@ -125,19 +132,19 @@ export function nounOf({ action }: AuditEntry): string {
 }
 
 /** Operators copy it into commands. */
-const plainText = /^[\w:/-]*$/;
+const plainText = /^(?!~)[\w:/.~%-]*$/;
 
 /** Whether the entry is about a record of the kind of its action. */
 function isOfItsKind(context: GidContext, entry: AuditEntry): boolean {
   const { gidNamespace, service } = context;
   const { action, subject, accountId, details } = entry;
-  if (!plainText.test(`${subject}${accountId}${details.clientId}`)) return false;
+  if (![subject, accountId, details.clientId].every((text) => plainText.test(text ?? ''))) return false;
   if (action === 'webhook_subscription.cancel-replay')
     return parseGid(gidNamespace, 'WebhookReplay', details.replay ?? '') !== null;
   const noun = nounOf(entry);
   if (Object.hasOwn(service.interfaces, noun)) return parseAccountGid(context, noun, subject) !== null;
   const types = typesOf(noun, service);
-  return types === undefined || types.some((type) => parseGid(gidNamespace, type, subject) !== null);
+  return types === undefined || types.some((type) => isRecordGid(context, type, subject));
 }
 
 /** Whether a client changes records of this kind. Entries of keys are those of triggers: no login of an interface can write one. */

@@ -215,7 +215,7 @@ async function settle(
   lost: LostChange,
 ): Promise<'done' | 'repeated' | { reason: string | null }> {
   try {
-    if (lost.verb === 'erase') return (await isErased(context, options, lost.subject)) ? 'done' : { reason: null };
+    if (lost.verb === 'erase') return (await isErased(context, options, lost)) ? 'done' : { reason: null };
     const change = options.changes.remaining(lost);
     if (change === null) return 'done';
     if (!isRepeated(change)) return (await isMoot(context, change)) ? 'done' : { reason: null };
@@ -226,14 +226,18 @@ async function settle(
   }
 }
 
-async function isErased(context: OperatorContext, options: SettleOptions, record: string): Promise<boolean> {
+async function isErased(
+  context: OperatorContext,
+  options: SettleOptions,
+  { subject: record, accountId }: LostChange,
+): Promise<boolean> {
   const { directUrl, onProgress } = options;
   let isKept = false;
   const onFound: Parameters<typeof erasePerson>[2]['onFound'] = ({ tables, unfinished }) => {
-    isKept = tables.length > 0 || unfinished.some(({ recordId }) => recordId === record);
+    isKept = tables.length > 0 || unfinished.some((open) => open.recordId === record && open.accountId === accountId);
   };
   try {
-    const person = { record, address: undefined, accountId: undefined };
+    const person = { record, address: undefined, accountId: accountId ?? undefined };
     await erasePerson(context, person, { isDryRun: true, directUrl, onProgress, onFound });
   } catch (error) {
     if (!(error instanceof RefusedError && error.code === 'NOT_FOUND')) throw error;

@@ -1,8 +1,8 @@
 import { erasePerson, type KeptOfPerson } from '@deedwire/actions';
-import { isEmail } from '@deedwire/core';
+import { isEmail, type Service } from '@deedwire/core';
 import type { Command } from 'commander';
 import { findDirectUrl } from '../database-url.ts';
-import { accountOption, gidOption } from '../gid.ts';
+import { accountOption, recordOption } from '../gid.ts';
 import { createProgress } from '../progress.ts';
 import { readInput } from '../read-input.ts';
 import { withContext } from '../session.ts';
@@ -25,11 +25,11 @@ export function addPersonCommands(program: Command, shell: Shell): void {
       'of the records that have it; - reads it from standard input, so that the list of processes does not show it',
     )
     .addOption(
-      gidOption(
+      recordOption(
         shell,
         'record',
-        'the record of the person, which may be removed',
-        ...shell.service.persons.map(({ record }) => record),
+        'the record of the person, which may be removed: its global identifier or its id',
+        ...recordsOfPersons(shell.service),
       ),
     )
     .addOption(accountOption(shell, 'account', 'only records of this account'))
@@ -102,6 +102,12 @@ It does not reach backups, WAL, standbys, logs and receivers: see docs/operation
       if ((isKept || (isUnfinished && left.length === 0)) && !isDryRun && !options.json)
         shell.stdout.write(isLeft ? 'Nothing else of it is left\n' : 'Nothing of it is left\n');
     });
+}
+
+/** The types of records whose rows or events identify persons. */
+function recordsOfPersons({ persons, events }: Service): string[] {
+  const ofEvents = events.flatMap((event) => (event.persons.length > 0 ? (event.record?.type ?? []) : []));
+  return [...new Set([...persons.map(({ record }) => record), ...ofEvents])];
 }
 
 function describe(

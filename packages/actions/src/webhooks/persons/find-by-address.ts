@@ -13,7 +13,8 @@ export interface FoundPerson {
 
 /**
  * The records that have an address. A removed record has it if the audit log says that an operator has removed it, and if all its
- * events that are kept agree on the account and the address.
+ * events that are kept agree on the account and the address. A record that has no row here, because the application gave its id, has it if
+ * all its events that are kept agree on the address.
  *
  * @param unreadable gets what cannot be read of events
  */
@@ -30,7 +31,10 @@ export async function findByAddress(
     for (let after: string | null = '0'; after !== null;) {
       const from: string = after;
       const [part] = await unhurried(() => callErasing(store, 'person_addresses', type, from));
-      for (const row of part?.rows ?? []) if (addressKey(row.address) === key) records.set(nameOf(row), row);
+      for (const { address: own, ...row } of part?.rows ?? []) {
+        const record = { ...row, key: null };
+        if (addressKey(own) === key) records.set(nameOf(record), record);
+      }
       after = part?.readTo ?? null;
     }
   // A removed record, and an earlier address, are in events only.
@@ -40,23 +44,25 @@ export async function findByAddress(
     if (event.problem !== null) unreadable.set(event.id, event.problem);
     const record = recordOf(registry, event);
     if (record === null || event.address === null || addressKey(event.address) !== key) return;
-    if (BigInt(event.id) < BigInt(record.id)) return void unreadable.set(event.id, 'it is older than its record');
+    if (record.key === null && BigInt(event.id) < BigInt(record.id))
+      return void unreadable.set(event.id, 'it is older than its record');
     // The entry of the removal is as old as its event, which is kept if any event of the record is.
     if (named.size === 0) since = new Date(timeOf(event.id).getTime() - dayMs);
     named.set(nameOf(record), record);
   });
-  const accountIds = await accountsOf(context, [...named.values()]);
-  const isGone = [...named.values()].some((each) => !accountIds.has(keyOf(each)));
+  const withRows = [...named.values()].filter((each) => each.key === null);
+  const accountIds = await accountsOf(context, withRows);
+  const isGone = withRows.some((each) => !accountIds.has(placeOf(each)));
   const hasBeenRemoved = isGone ? await readRemovals(context, since, onProgress) : () => false;
-  const removed = new Map<string, PersonRecord>();
+  const ofEventsOnly = new Map([...named].filter(([, each]) => each.key !== null));
   const doubtful = new Map<string, PersonRecord>();
-  for (const each of named.values()) {
-    const found = { ...each, accountId: accountIds.get(keyOf(each)) ?? each.accountId };
+  for (const each of withRows) {
+    const found = { ...each, accountId: accountIds.get(placeOf(each)) ?? each.accountId };
     if (records.has(nameOf(found))) continue;
-    (!accountIds.has(keyOf(each)) && hasBeenRemoved(each) ? removed : doubtful).set(nameOf(found), found);
+    (!accountIds.has(placeOf(each)) && hasBeenRemoved(each) ? ofEventsOnly : doubtful).set(nameOf(found), found);
   }
-  for (const each of await disagreeing(context, removed, key, onProgress)) doubtful.set(nameOf(each), each);
-  for (const each of removed.values()) if (!doubtful.has(nameOf(each))) records.set(nameOf(each), each);
+  for (const each of await disagreeing(context, ofEventsOnly, key, onProgress)) doubtful.set(nameOf(each), each);
+  for (const each of ofEventsOnly.values()) if (!doubtful.has(nameOf(each))) records.set(nameOf(each), each);
   return { records: [...records.values()], namedByEvents: [...doubtful.values()] };
 }
 
@@ -64,7 +70,7 @@ const dayMs = 86_400_000;
 const recordsPerStatement = 1_000;
 const entriesPerStatement = 5_000;
 
-const keyOf = ({ type, id }: Pick<PersonRecord, 'id' | 'type'>): string => `${type} ${id}`;
+const placeOf = ({ type, id }: Pick<PersonRecord, 'id' | 'type'>): string => `${type} ${id}`;
 
 /** The accounts of the records whose rows exist, by their types and ids. */
 async function accountsOf({ store }: PersonContext, records: readonly PersonRecord[]): Promise<Map<string, AccountId>> {
@@ -73,7 +79,7 @@ async function accountsOf({ store }: PersonContext, records: readonly PersonReco
     for (let start = 0; start < ofType.length; start += recordsPerStatement) {
       const ids = ofType.slice(start, start + recordsPerStatement).map(({ id }) => id);
       const [rows = []] = await unhurried(() => callErasing(store, 'person_accounts', type, ids));
-      for (const { id, accountId } of rows) accountIds.set(keyOf({ type, id }), accountId);
+      for (const { id, accountId } of rows) accountIds.set(placeOf({ type, id }), accountId);
     }
   return accountIds;
 }
@@ -102,22 +108,26 @@ async function readRemovals(
   return ({ type, id, accountId }) => names.has(`${formatGid(gidNamespace, type, id)} ${accountId}`);
 }
 
-/** Those of which an event is kept that has another account or address. */
+/** Those of which an event is kept that has another address, or another account although an id of ours is of one account. */
 async function disagreeing(
   context: PersonContext,
-  removed: ReadonlyMap<string, PersonRecord>,
+  ofEventsOnly: ReadonlyMap<string, PersonRecord>,
   key: string,
   onProgress: OnProgress,
 ): Promise<PersonRecord[]> {
   const found: PersonRecord[] = [];
-  if (removed.size === 0) return found;
-  const byId = Map.groupBy(removed.values(), ({ id }) => id);
+  if (ofEventsOnly.size === 0) return found;
+  const byId = Map.groupBy(ofEventsOnly.values(), ({ id }) => id);
   await scanPersonEvents(context, { from: '1', recordIds: [...byId.keys()], key }, onProgress, (event) => {
     const record = recordOf(context.registry, event);
     if (record === null || event.isErased) return;
     const hasAddress = event.address !== null && addressKey(event.address) === key;
-    for (const each of byId.get(record.id) ?? [])
-      if (each.type === record.type && !(hasAddress && each.accountId === record.accountId)) found.push(each);
+    const couldHave = context.registry.events.get(event.type)?.hasAddress === true;
+    const disagrees = (each: PersonRecord): boolean =>
+      each.key === null
+        ? each.type === record.type && !(hasAddress && each.accountId === record.accountId)
+        : nameOf(each) === nameOf(record) && couldHave && !hasAddress;
+    found.push(...(byId.get(record.id) ?? []).filter(disagrees));
   });
   return found;
 }

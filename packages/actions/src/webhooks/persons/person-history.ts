@@ -29,22 +29,38 @@ export type SoughtRecord = Omit<PersonRecord, 'accountId'> & { accountId: Accoun
 /** The record that an event or a delivery names, in the account of this event or delivery. */
 export function recordOf(
   registry: PersonRegistry,
-  { type, recordId, accountId }: PersonDelivery | PersonEvent,
+  { type, recordId, accountId, key }: PersonDelivery | PersonEvent,
 ): PersonRecord | null {
   const recordType = registry.events.get(type)?.recordType;
   const id = recordId === null ? null : parseRecordId(recordId);
-  return recordType && id !== null ? { type: recordType, id, accountId } : null;
+  return recordType && id !== null ? { type: recordType, id, key, accountId } : null;
 }
 
 /** A key of maps. An event of another account can name the same record. */
-export function nameOf({ type, id, accountId }: SoughtRecord): string {
-  return `${type} ${id} ${accountId}`;
+export function nameOf({ type, id, key, accountId }: SoughtRecord): string {
+  return `${type} ${id} ${accountId} ${key ?? ''}`;
+}
+
+/** Tells which of these records a record is. What is kept of one can lack its key: its event is erased or deleted. */
+export function finderOf<Record extends SoughtRecord>(
+  records: readonly Record[],
+): (record: PersonRecord) => Record | undefined {
+  const placeOf = ({ type, id }: SoughtRecord): string => `${type} ${id}`;
+  const byPlace = Map.groupBy(records, placeOf);
+  return (record) =>
+    byPlace
+      .get(placeOf(record))
+      ?.find(
+        ({ accountId, key }) =>
+          (accountId === null || accountId === record.accountId) &&
+          (key === null || record.key === null || key === record.key),
+      );
 }
 
 /** Tells whether a record is one of these. */
 export function isOneOf(records: readonly SoughtRecord[]): (record: PersonRecord) => boolean {
-  const names = new Set(records.map(nameOf));
-  return (record) => names.has(nameOf(record)) || names.has(nameOf({ ...record, accountId: null }));
+  const find = finderOf(records);
+  return (record) => find(record) !== undefined;
 }
 
 /** Adds the events and deliveries of these records to a history, by default all of them. */
@@ -60,7 +76,9 @@ export async function readHistory(
   if (oldest === undefined) return;
   const isSought = isOneOf(records);
   const accountIds = new Set(records.map(({ accountId }) => accountId));
-  const of = { from: from ?? oldest, recordIds, key: null };
+  // A key says nothing of the time.
+  const since = records.every(({ key }) => key === null) ? oldest : '1';
+  const of = { from: from ?? since, recordIds, key: null };
   await scanPersonEvents(context, of, onProgress, (event) => {
     const record = recordOf(context.registry, event);
     if (record === null && event.problem !== null) unreadable.set(event.id, event.problem);
