@@ -49,7 +49,14 @@ const schemaOf = (service: Pick<Service, 'names'>) =>
 
 export type WorkerConfig = z.output<ReturnType<typeof schemaOf>>;
 
-/** The only reader of the environment. */
-export function readWorkerConfig(service: Pick<Service, 'names'>, env = process.env): WorkerConfig {
+/**
+ * The only reader of the environment.
+ *
+ * @throws {ConfigError} if a variable is missing or invalid
+ */
+export function readWorkerConfig(
+  service: Pick<Service, 'names'>,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): WorkerConfig {
   return readConfig(schemaOf(service), env);
 }

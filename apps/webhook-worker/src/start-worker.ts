@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import type { Service } from '@deedwire/core';
-import { createLogger, loadTracing, type RunningService, startService } from '@deedwire/service-runtime';
+import {
+  createLogger,
+  loadTracing,
+  type RunningApp,
+  type StartAppOptions,
+  startService,
+} from '@deedwire/service-runtime';
 import { Registry } from 'prom-client';
 import { readWorkerConfig } from './config.ts';
 import { createWorker } from './worker.ts';
@@ -9,24 +15,26 @@ import { createWorker } from './worker.ts';
 // `require`, because an import of a file outside of `src` does not compile.
 const { version }: { version: string } = createRequire(import.meta.url)('../package.json');
 
-export interface StartWorkerOptions {
-  /** The URL of a module of the app. Its folder has `contracts.json`, which is that of the service. */
-  app: string;
-}
-
-/** Starts the worker of a service. It also starts without its database, and becomes ready once that is reachable. */
-export async function startWorker(service: Service, { app }: StartWorkerOptions): Promise<RunningService> {
-  const config = readWorkerConfig(service);
+/**
+ * Starts the worker of a service in this program, which can have interfaces too. It also starts without its database, and becomes ready once
+ * that is reachable. It handles no signal and ends no process.
+ *
+ * @param options.app its `contracts.json` is that of the service
+ * @throws {ConfigError} if a variable is missing or invalid, or names an address on which this process cannot listen
+ */
+export async function startWorker(service: Service, { app, env, servesAdmin }: StartAppOptions): Promise<RunningApp> {
+  const config = readWorkerConfig(service, env);
   const logger = createLogger({ name: 'webhook-worker', level: config.LOG_LEVEL, service });
   const metrics = new Registry();
   const tracing = await loadTracing(version);
   const worker = createWorker({ service, config, logger, metrics, version, tracing });
-  return startService({
+  const { whenReady: ready, ...running } = await startService({
     app: 'webhook-worker',
     version,
     config,
     logger,
     metrics,
+    servesAdmin,
     tracing,
     registration: {
       database: worker.database,
@@ -43,4 +51,5 @@ export async function startWorker(service: Service, { app }: StartWorkerOptions)
     drain: () => worker.drain(),
     close: () => worker.close(),
   });
+  return { ready, ...running };
 }

@@ -3,5 +3,5 @@ import { startWorker } from './start-worker.ts';
 
 await runMain(async () => {
   const { service } = await import('./generated/service.ts');
-  return startWorker(service, { app: import.meta.url });
+  return startWorker(service, { app: import.meta.url, servesAdmin: true });
 });

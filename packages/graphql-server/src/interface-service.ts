@@ -67,6 +67,8 @@ export interface InterfaceServiceOptions<Served extends Service = Service> exten
   appVersion: string;
   /** The file that `pnpm build` writes. */
   contracts?: URL;
+  /** Whether it serves `/health`, `/ready` and `/metrics`, on ADMIN_PORT. Defaults to false. */
+  servesAdmin?: boolean | undefined;
 }
 
 const now = (): Date => new Date();
@@ -200,6 +202,7 @@ export async function startInterfaceService<Served extends Service>(
     config,
     logger,
     metrics,
+    servesAdmin: options.servesAdmin,
     tracing,
     ...(options.contracts && { registration: { ...process, database: store, contracts: options.contracts } }),
     pools: { requests: store.poolState, keys: unprovenKeyStore.poolState, costs: costStore.poolState },

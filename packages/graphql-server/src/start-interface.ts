@@ -1,31 +1,33 @@
 import { createRequire } from 'node:module';
 import type { InterfaceName, Service } from '@deedwire/core';
-import type { RunningServer } from '@deedwire/service-runtime';
+import type { RunningApp, RunningServer, StartAppOptions } from '@deedwire/service-runtime';
 import { readInterfaceConfig } from './interface-config.ts';
 import { type InterfaceCode, startInterfaceService } from './interface-service.ts';
 import { checkCode } from './versions/check-code.ts';
 
-export interface StartInterfaceOptions {
-  /** The URL of a module of the app. Its folder has `contracts.json`, and the folder above it `package.json`. */
-  app: string;
+export interface StartInterfaceOptions extends StartAppOptions {
   /** Loaded after the configuration was read. */
   code: () => Promise<InterfaceCode>;
 }
 
 /**
- * Starts the app of an interface. It also starts without its database, and becomes ready once that is reachable.
+ * Starts the app of an interface in this program, which can have others. It also starts without its database, and becomes ready once that is
+ * reachable. It handles no signal and ends no process.
  *
+ * @throws {ConfigError} if a variable is missing or invalid, or names an address on which this process cannot listen
  * @throws {ServiceError} if the code is not that of this interface
  */
 export async function startInterface<Served extends Service>(
   service: Served,
   interfaceName: InterfaceName & keyof Served['interfaces'],
-  { app, code }: StartInterfaceOptions,
-): Promise<RunningServer> {
-  const config = readInterfaceConfig(service, interfaceName);
+  { app, code, env, servesAdmin }: StartInterfaceOptions,
+): Promise<RunningApp<RunningServer>> {
+  const config = readInterfaceConfig(service, interfaceName, env);
   const { version: appVersion }: { version: string } = createRequire(app)('../package.json');
   const contracts = new URL('contracts.json', app);
   const loaded = await code();
   checkCode(service, interfaceName, loaded.contract);
-  return startInterfaceService({ ...loaded, service, interfaceName, config, appVersion, contracts });
+  const options = { ...loaded, service, interfaceName, config, appVersion, contracts, servesAdmin };
+  const { whenReady: ready, ...running } = await startInterfaceService(options);
+  return { ready, ...running };
 }

@@ -202,6 +202,7 @@ export async function startSampleServer(options: SampleServerOptions = {}): Prom
   });
   const service = await startService({
     app: 'sample',
+    servesAdmin: true,
     version: '0.0.0',
     config: {
       ADMIN_PORT: 0,

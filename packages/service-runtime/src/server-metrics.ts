@@ -19,15 +19,17 @@ export interface ServerMetricsOptions {
   /** The pools of connections to the database, by name. */
   pools: Readonly<Record<string, () => PoolState>>;
   isReady: () => boolean;
+  /** Whether to measure the process, which an observer of Node does until the process ends. */
+  ofProcess: boolean;
 }
 
 /** Gauges with names of counters. Others have the same numbers by type. */
 const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
-/** The metrics that every service has, with those of Node. */
-export function createServerMetrics(registry: Registry, { build, pools, isReady }: ServerMetricsOptions) {
+/** The metrics that every service has. */
+export function createServerMetrics(registry: Registry, { build, pools, isReady, ofProcess }: ServerMetricsOptions) {
   const registers = [registry];
-  collectDefaultMetrics({ register: registry });
+  if (ofProcess) collectDefaultMetrics({ register: registry });
   for (const name of misnamed) registry.removeSingleMetric(name);
   new Gauge({
     name: 'deedwire_build_info',

@@ -20,7 +20,6 @@ import { watchReadiness } from './readiness.ts';
 import { type Registration, startRegistration } from './registration.ts';
 import type { RuntimeConfig } from './runtime-config.ts';
 import { createServerMetrics } from './server-metrics.ts';
-import { stopOnSignal } from './stop-on-signal.ts';
 import type { Tracing } from './tracing.ts';
 
 export interface HandlerContext extends RequestContext {
@@ -45,8 +44,10 @@ export interface ServiceOptions {
   version: string;
   config: RuntimeConfig & Partial<DatabaseUrls> & { DOCUMENTATION_URL?: string | undefined };
   logger: Logger;
-  /** `startService` adds the process metrics to it. */
+  /** `startService` adds the process metrics to it if it serves them. */
   metrics: Registry;
+  /** Whether it serves `/health`, `/ready` and `/metrics`, on ADMIN_PORT. Defaults to false. */
+  servesAdmin?: boolean | undefined;
   /** How the process registers its build, from the moment at which it is ready. From then on, its metrics, log and spans name the cell. */
   registration?: Omit<Registration, 'version'>;
   tracing?: Tracing | null;
@@ -79,11 +80,12 @@ export interface ServiceOptions {
 }
 
 export interface RunningService {
-  /** Of `/health`, `/ready` and `/metrics`. */
+  /** Of `/health`, `/ready` and `/metrics`. Empty unless it serves them. */
   adminUrl: string;
+  logger: Logger;
   /** Resolves when the service has become ready. Never settles if the service is stopped before. */
   whenReady: Promise<void>;
-  /** Stops as on a signal, but does not exit: unready, wait SHUTDOWN_DELAY_MS, stop accepting work, drain, close. */
+  /** Unready, wait SHUTDOWN_DELAY_MS, stop accepting work, drain, close. Leaves no timer and no connection open. Can be called again. */
   stop: () => Promise<void>;
 }
 
@@ -94,8 +96,8 @@ export interface RunningServer extends RunningService {
 }
 
 /**
- * Listens, serves `/health`, `/ready` and `/metrics`, and stops in order on SIGTERM or SIGINT. Rejects when a port cannot
- * be bound. Anything else that is missing only keeps the service unready.
+ * Listens, and serves `/health`, `/ready` and `/metrics` if it is asked to. Rejects when a port cannot be bound. Anything else that is missing
+ * only keeps the service unready. It belongs to its program: it handles no signal and ends no process, as `runMain` does.
  */
 export function startService(options: ServiceOptions & { clients: ClientServer }): Promise<RunningServer>;
 export function startService(options: ServiceOptions): Promise<RunningService>;
@@ -103,7 +105,7 @@ export async function startService(
   options: ServiceOptions & { clients?: ClientServer },
 ): Promise<RunningService | RunningServer> {
   const { config, logger, metrics, failures = () => [], risks, stopAcceptingWork, drain, close } = options;
-  const { registration, tracing } = options;
+  const { registration, tracing, servesAdmin = false } = options;
   const readiness = watchReadiness({ check: options.readiness, failures, onReady, logger });
   async function onReady(): Promise<void> {
     if (registration) {
@@ -135,19 +137,22 @@ export async function startService(
     build: { app: options.app, version: options.version, commit: config.DEEDWIRE_COMMIT },
     pools: options.pools ?? {},
     isReady: () => readiness.problems().length === 0,
+    ofProcess: servesAdmin,
   });
   let stopping: Promise<void> | undefined;
   let registered: ReturnType<typeof startRegistration> | undefined;
   let lookingForRisks: Promise<void> | undefined;
 
   const common = { ...serverMetrics, logger, raiseAlarm: createAlarms<ServerAlarm>(metrics, logger) };
-  const adminServer = createHttpServer({
-    ...common,
-    handle: createAdminHandler(metrics, readiness),
-    renderRefusal: renderAdminRefusal,
-    limits: httpLimits,
-    trustedProxies: noAddresses,
-  });
+  const adminServer = servesAdmin
+    ? createHttpServer({
+        ...common,
+        handle: createAdminHandler(metrics, readiness),
+        renderRefusal: renderAdminRefusal,
+        limits: httpLimits,
+        trustedProxies: noAddresses,
+      })
+    : null;
   const clients = options.clients && createClientServer(options.clients);
   function createClientServer({ config: clientConfig, handle, renderRefusal, limits }: ClientServer) {
     const { PORT, HOST, TRUSTED_PROXIES } = clientConfig;
@@ -168,37 +173,33 @@ export async function startService(
     return { ...server, start: () => server.listen({ port: PORT, host: HOST }).catch(refuseAddress('HOST and PORT')) };
   }
 
-  const logCrash = (error: unknown) => logger.fatal({ err: error }, 'uncaught error');
-  process.on('uncaughtExceptionMonitor', logCrash);
   const stop = () => (stopping ??= stopInOrder());
-  const ignoreSignals = stopOnSignal(stop, logger);
   async function stopInOrder(): Promise<void> {
     for (const server of [adminServer, clients]) server?.stopKeepingAlive();
     await readiness.stop();
-    await sleep(config.SHUTDOWN_DELAY_MS ?? (config.NODE_ENV === 'production' ? 5000 : 0));
+    // Load balancers ask /ready.
+    await sleep(config.SHUTDOWN_DELAY_MS ?? (servesAdmin && config.NODE_ENV === 'production' ? 5000 : 0));
     stopAcceptingWork?.();
     await drain?.();
     await clients?.close();
-    await adminServer.close();
+    await adminServer?.close();
     await registered?.end();
     await lookingForRisks;
     await close();
-    ignoreSignals();
-    process.off('uncaughtExceptionMonitor', logCrash);
     doWaitingWork();
     logger.info('stopped');
   }
 
   try {
-    const { url: adminUrl } = await adminServer
-      .listen({ port: config.ADMIN_PORT, host: config.ADMIN_HOST })
+    const ofAdmin = await adminServer
+      ?.listen({ port: config.ADMIN_PORT, host: config.ADMIN_HOST })
       .catch(refuseAddress('ADMIN_HOST and ADMIN_PORT'));
     const listening = await clients?.start();
-    logger.info({ url: listening?.url, adminUrl }, 'listening');
+    logger.info({ url: listening?.url, adminUrl: ofAdmin?.url }, 'listening');
     const variables = loopbackUrls(config);
     if (variables.length > 0) logger.warn({ variables }, unencryptedLoopback);
     if (config.DOCUMENTATION_URL === undefined) logger.warn('DOCUMENTATION_URL is not set: nothing links to the pages');
-    return { ...listening, adminUrl, whenReady: readiness.whenReady, stop };
+    return { ...listening, adminUrl: ofAdmin?.url ?? '', logger, whenReady: readiness.whenReady, stop };
   } catch (error) {
     await stop();
     throw error;

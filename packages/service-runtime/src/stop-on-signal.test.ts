@@ -22,16 +22,11 @@ afterEach(() => {
   }
 });
 
-test('removes its handlers when the service was stopped without a signal', () => {
-  const removeHandlers = stopOnSignal(async () => {}, logger);
-  expect(handlers()).toBe(before.SIGTERM.length + 1);
-  removeHandlers();
-  expect(handlers()).toBe(before.SIGTERM.length);
-});
-
 test('keeps its handlers after a signal, so that the same signal does not end the process before its exit', () => {
-  const removeHandlers = stopOnSignal(() => new Promise(() => {}), logger);
+  const stop = vi.fn<() => Promise<void>>(() => new Promise(() => {}));
+  stopOnSignal(stop, logger);
   process.emit('SIGTERM', 'SIGTERM');
-  removeHandlers();
+  process.emit('SIGTERM', 'SIGTERM');
   expect(handlers()).toBe(before.SIGTERM.length + 1);
+  expect(stop).toHaveBeenCalledOnce();
 });

@@ -4,12 +4,10 @@ import type { Logger } from './logger.ts';
 const stopWithinMs = 25_000;
 
 /**
- * Runs `stop` on the first SIGTERM or SIGINT, then exits with 0, or with 1 when `stop` rejects or takes too long.
- *
- * Returns a function that removes the signal handlers, to be called when the service was stopped in another way. After a signal
- * it keeps them: without a handler, the same signal would end the process before it exits with 0.
+ * Runs `stop` on the first SIGTERM or SIGINT, then exits with 0, or with 1 when `stop` rejects or takes too long. It keeps its handlers:
+ * without one, the same signal again would end the process before it exits with 0.
  */
-export function stopOnSignal(stop: () => Promise<void>, logger: Logger): () => void {
+export function stopOnSignal(stop: () => Promise<void>, logger: Logger): void {
   let received = false;
 
   function onSignal(signal: NodeJS.Signals): void {
@@ -30,7 +28,4 @@ export function stopOnSignal(stop: () => Promise<void>, logger: Logger): () => v
   }
 
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
-  return () => {
-    if (!received) process.off('SIGTERM', onSignal).off('SIGINT', onSignal);
-  };
 }

@@ -18,8 +18,9 @@ import {
 await runMain(async () => {
   const config = readConfig(z.object({ ...runtimeConfig, ...clientServerConfig }), env);
   const logger = createLogger({ name: 'sample', level: config.LOG_LEVEL, service: testService });
-  await startService({
+  return startService({
     app: 'sample',
+    servesAdmin: true,
     version: '1.2.3',
     config: { ...config, DOCUMENTATION_URL: 'https://docs.example' },
     logger,

@@ -40,6 +40,7 @@ const clientConfig = {
 
 const defaults = () => ({
   app: 'sample',
+  servesAdmin: true,
   version: '1.2.3',
   config,
   logger: createLogger({ name: 'test', level: 'silent', service: testService }),

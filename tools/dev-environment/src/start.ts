@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { appOf } from '@deedwire/core';
 import type { InterfaceCode } from '@deedwire/graphql-server';
 import { type Layout, loadInterface, loadService, readChosenLayout } from '@deedwire/layout';
-import { runMain } from '@deedwire/service-runtime';
+import { type RunningApp, runMain } from '@deedwire/service-runtime';
 import { fail } from './terminal.ts';
 import { workspaceRoot } from './workspace.ts';
 
@@ -29,16 +29,17 @@ async function readArguments(): Promise<Chosen> {
   return { layout, interfaceName };
 }
 
-async function start({ layout, interfaceName }: Chosen): Promise<unknown> {
+async function start({ layout, interfaceName }: Chosen): Promise<RunningApp> {
   const { service } = await loadService(layout);
   const app = pathToFileURL(join(workspaceRoot, layout.root, 'src/service.ts')).href;
   if (interfaceName === null) {
     const { startWorker } = await import('@deedwire/webhook-worker/start-worker');
-    return startWorker(service, { app });
+    return startWorker(service, { app, servesAdmin: true });
   }
   const { startInterface } = await import('@deedwire/graphql-server');
   return startInterface(service, interfaceName, {
     app,
+    servesAdmin: true,
     code: () => loadInterface<InterfaceCode>(layout, interfaceName),
   });
 }

@@ -59,6 +59,7 @@ export function createAppsInProcess<Served extends Service>(
       ...(contract && { contract }),
       appVersion: '0.0.0',
       config: { ...defaults, ...config },
+      servesAdmin: true,
       ...more,
     });
     services.push(running);
