@@ -251,7 +251,7 @@ describe('refuses', () => {
   test('a wrong GID_NAMESPACE, and a copy for tests as either database', async () => {
     expect(await restored({ GID_NAMESPACE: 'other' }, '--old-url', oldUrl)).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringMatching(/The audit log has gid:\/\/service\/.*, and GID_NAMESPACE is other/),
+      stderr: expect.stringContaining('begin with gid://service/ and cannot change'),
     });
     const copy = await forTest(connect(byExportsUrl));
     await copy.run(
@@ -277,10 +277,6 @@ describe('refuses', () => {
     expect(await restored({}, '--export', changed)).toMatchObject({
       exitCode: 1,
       stderr: expect.stringContaining('its content was changed'),
-    });
-    expect(await restored({ GID_NAMESPACE: 'other' }, '--export', exported)).toMatchObject({
-      exitCode: 1,
-      stderr: expect.stringMatching(/differs from that of before the restore: .*Set GID_NAMESPACE as for the apps/),
     });
     const lines = text.split('\n').filter((line) => line.includes('future.thing'));
     const end = join(folder, 'end.jsonl');
