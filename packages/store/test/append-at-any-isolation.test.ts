@@ -94,7 +94,8 @@ describe.each(['read committed', 'repeatable read', 'serializable'])('at %s', (l
     const states = new Set<string>();
     const writers = sessions.map(async (each) => {
       while (!isOver) {
-        await each.run(`begin isolation level ${level}; select from account`);
+        // Long enough for a freeze between the snapshot and the event.
+        await each.run(`begin isolation level ${level}; select from account; select pg_sleep(random() * 0.02)`);
         const state = await append(each);
         if (state !== 'appended') states.add(state);
         const end = state === 'appended' ? await each.run('commit').then(() => 'committed', stateOf) : 'refused';
