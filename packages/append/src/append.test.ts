@@ -6,6 +6,7 @@ import { fromQuery } from './from-query.ts';
 
 const noted = withRenderers(
   defineEvent('order.noted', {
+    record: { type: 'Order', id: ({ id }) => id.toUpperCase() },
     snapshot: z.object({ id: z.string(), note: z.string().default('none'), copies: z.number().default(1) }),
     sample: () => ({ id: '1', note: '', copies: 1 }),
   }),
@@ -24,13 +25,13 @@ const session = fromQuery(async (text, values) => {
   return [{ result: '7' }];
 });
 
-test('stores what the schema makes of the snapshot, with the id as a text', async () => {
+test('stores what the schema makes of the snapshot, and names the record', async () => {
   run.length = 0;
-  const snapshot = { id: '1', note: 'a', copies: 2, more: 'not in the schema' };
+  const snapshot = { id: 'so-1', note: 'a', copies: 2, more: 'not in the schema' };
   expect(await append(session, noted, 'c-1', snapshot)).toBe('7');
   expect(run.at(-1)).toEqual({
-    text: 'select "deedwire".append_event($1::text, $2::text, $3::text::json)::text as result',
-    values: ['order.noted', 'c-1', '{"id":"1","note":"a","copies":2}'],
+    text: 'select "deedwire".append_event($1::text, $2::text, $3::text::json, $4::text)::text as result',
+    values: ['order.noted', 'c-1', '{"id":"so-1","note":"a","copies":2}', 'SO-1'],
   });
 });
 

@@ -8,7 +8,8 @@ import { call, type Session } from './session.ts';
  * @returns the id of the event, the number at the end of the `id` of its payloads
  * @throws {NotInTransactionError} if the event would be committed at once
  * @throws {SnapshotRefusedError} if the schema of the event refuses the snapshot, or no payload can be made of it
- * @throws the error of the driver, with the SQLSTATE of append_event(): DW001 an unknown event, DW002 an unknown account
+ * @throws the error of the driver, with the SQLSTATE of append_event(): DW001 an unknown event, DW002 an unknown account, DW005 a record
+ * that the type cannot have
  */
 export async function append<Snapshot extends object>(
   session: Session,
@@ -16,12 +17,15 @@ export async function append<Snapshot extends object>(
   account: string,
   snapshot: NoInfer<Snapshot>,
 ): Promise<string> {
-  const text = encodeSnapshot(event, snapshot);
+  const { type, record } = event;
+  const parsed = parseSnapshot(event, snapshot);
+  const text = encodeSnapshot(event, parsed);
   await session.requireTransaction();
   return call(session, 'append_event', [
-    ['text', event.type],
+    ['text', type],
     ['text', account],
     ['json', text],
+    ['text', record === null ? null : record.id(parsed)],
   ]);
 }
 
@@ -35,17 +39,18 @@ export class SnapshotRefusedError extends Error {
   }
 }
 
-function encodeSnapshot<Snapshot extends object>(event: RenderedEvent<Snapshot>, snapshot: Snapshot): string {
-  const { type } = event;
+function parseSnapshot<Snapshot extends object>(event: RenderedEvent<Snapshot>, snapshot: Snapshot): Snapshot {
   const { data, error } = event.snapshot.safeParse(snapshot);
-  if (error !== undefined) {
-    const issues = error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
-    throw new SnapshotRefusedError(type, issues.join('; '), error);
-  }
-  const text = JSON.stringify(data);
+  if (error === undefined) return data;
+  const issues = error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+  throw new SnapshotRefusedError(event.type, issues.join('; '), error);
+}
+
+function encodeSnapshot({ type, renderers }: Pick<RenderedEvent, 'renderers' | 'type'>, snapshot: object): string {
+  const text = JSON.stringify(snapshot);
   if (unstorable.test(text))
     throw new SnapshotRefusedError(type, 'a text has the character U+0000 or half of a surrogate pair');
-  for (const [version, render] of Object.entries(event.renderers)) checkPayload(type, version, render, text);
+  for (const [version, render] of Object.entries(renderers)) checkPayload(type, version, render, text);
   return text;
 }
 

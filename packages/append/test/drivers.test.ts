@@ -36,9 +36,12 @@ describe.each(drivers)('with %s', (_, open) => {
     });
     await expect(refused).rejects.toThrow('undone');
     expect(await queued()).toEqual([...before, committed, after]);
-    expect(await owner.run('select snapshot from deedwire.webhook_event where id = $1', [eventId])).toEqual([
-      { snapshot: snapshotOf(committed) },
-    ]);
+    expect(
+      await owner.run(
+        'select snapshot, record_id = deedwire.record_hash($2) as "isOfRecord" from deedwire.webhook_event where id = $1',
+        [eventId, committed],
+      ),
+    ).toEqual([{ snapshot: snapshotOf(committed), isOfRecord: true }]);
   });
 
   test('refuses what is not a transaction, names the right line, and appends nothing', async () => {

@@ -1,3 +1,4 @@
+import { gid as formatRecordGid } from '@deedwire/core';
 import { testService } from '@deedwire/core/test-service';
 import { connect, untilBlocked } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
@@ -135,6 +136,8 @@ test('global identifiers of records are those of packages/core', async () => {
   expect(await gidOf('Order', '0B9F8C2E-8f8b-4b43-9a53-2f7d0e6f1c1a')).toBe(
     'gid://service/Order/0b9f8c2e-8f8b-4b43-9a53-2f7d0e6f1c1a',
   );
+  for (const id of ['4711', `!'()*-._~ %`, 'é\n🏡', 'gid://service/Order/1'])
+    expect(await gidOf('Order', id)).toBe(formatRecordGid('service', 'Order', id));
   for (const [type, id] of [
     ['order', '1'],
     ['Order', ''],

@@ -1,4 +1,4 @@
-import { defineEvent, defineService, withRenderers } from '@deedwire/core';
+import { defineEvent, defineService, gid as formatRecordGid, readEventRecord, withRenderers } from '@deedwire/core';
 import { testService } from '@deedwire/core/test-service';
 import { connect, type Connection } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
@@ -20,7 +20,11 @@ const contractOf = (type: string, interfaces: readonly string[]) => ({
 const item = z.object({ item: z.object({ id: z.string(), note: z.string().optional() }) });
 const eventOf = (type: string, record?: string) =>
   withRenderers(
-    defineEvent(type, { ...(record && { record }), snapshot: item, sample: () => ({ item: { id: '1', note: '' } }) }),
+    defineEvent(type, {
+      ...(record && { record: { type: record, id: ({ item: { id } }) => id } }),
+      snapshot: item,
+      sample: () => ({ item: { id: '1', note: '' } }),
+    }),
     { '2026-11-01': () => ({}) },
   );
 
@@ -147,6 +151,12 @@ test('keeps 63 bits of the hash of a record, and the number of one of ours', asy
   expect(await recordOf('item.sold', 'SO-2026/0001')).toBe('7834253358647010543');
   expect(await recordOf('item.sold', uuid.toUpperCase())).toBe(await recordOf('item.sold', uuid));
   expect(await recordOf('item.sold', 'A')).not.toBe(await recordOf('item.sold', 'a'));
+  const context = { service, gidNamespace: 'service' };
+  for (const record of ['SO-2026/0001', 'é %2F', uuid.toUpperCase(), '4711', '🏡'.repeat(50)]) {
+    const found = readEventRecord(context, 'Item', record);
+    for (const named of [record, formatRecordGid('service', 'Item', record)])
+      expect(await recordOf('item.sold', named)).toBe(found?.id);
+  }
   const encoded = 'gid://service/Item/SO-2026%2F0001';
   expect(await owner.run(`select gid('Item', 'SO-2026/0001') as gid`)).toEqual([{ gid: encoded }]);
   expect(await recordOf('item.sold', encoded)).toBe(await recordOf('item.sold', 'SO-2026/0001'));

@@ -6,7 +6,7 @@ import * as z from 'zod';
 // An application that exists: its tables are in `public`, those of the platform in a schema beside them.
 
 const paid = defineEvent('order.paid', {
-  record: 'ShopOrder',
+  record: { type: 'ShopOrder', id: ({ order }) => order.id },
   snapshot: z.object({
     order: z.object({ id: z.uuid(), status: z.enum(['OPEN', 'PAID']), note: z.string().default('') }),
   }),
