@@ -25,7 +25,7 @@ function claimsOf(page: string): Claim[] {
 /** The text of a file of tests, and of what it imports of `support`, without the escapes of quotes. */
 function sourceOf(path: string): string {
   const own = readFileSync(path, 'utf8');
-  const shared = Array.from(own.matchAll(/ from '(\.\/support\/[^']+)'/g), ([, file = '']) =>
+  const shared = Array.from(own.matchAll(/ from '(\.{1,2}\/support\/[^']+)'/g), ([, file = '']) =>
     readFileSync(join(dirname(path), file), 'utf8'),
   );
   return [own, ...shared].join('\n').replaceAll(/\\(?=[`'"])/g, '');

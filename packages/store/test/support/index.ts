@@ -4,4 +4,4 @@ export { explain, indexes, rowsRead, scanned } from './explain.ts';
 export { testRights } from './rights.ts';
 export { accountOfRow, fixture, rowFixturesOf } from './row-fixtures.ts';
 export { testRowSecurity } from './row-security.ts';
-export { type TestedService, withoutSample } from './tested-services.ts';
+export { placedWithoutSample, type TestedService, withoutSample } from './tested-services.ts';

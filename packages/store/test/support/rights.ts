@@ -1,6 +1,6 @@
 import { interfaceNamesOf, roleOf } from '@deedwire/core';
 import { withClient } from '@deedwire/embedded-postgres';
-import { connect, type Connection, untilBlocked } from '@deedwire/testing';
+import { connect, type Connection, missing, untilBlocked } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { checkDatabase } from '../../src/checks/check-database.ts';
@@ -8,7 +8,7 @@ import { describeDatabaseProblems, type GroupRole, groupRolesOf, migrate } from 
 import { rightsOf } from '../../src/migrations/rights.ts';
 import { withStore } from './database.ts';
 import { openLogins } from './logins.ts';
-import type { TestedService } from './tested-services.ts';
+import { readRolePrefix, type TestedService } from './tested-services.ts';
 
 export function problemsOf(databaseUrl: string, role: GroupRole): Promise<string[]> {
   return withStore(databaseUrl, (store) => describeDatabaseProblems(store, role));
@@ -26,6 +26,10 @@ export async function testRights({ service, granted, createDatabase }: TestedSer
   const database = await forFile(createDatabase());
   const superuser = await forFile(connect(database.databaseUrl));
   const logins = await forFile(openLogins(database, service));
+  const rolePrefix = await withClient(database.databaseUrl, readRolePrefix);
+  const nameOf = (role: GroupRole): string => rolePrefix + role;
+  const names = roles.map(nameOf);
+  const [{ schema } = missing()] = await superuser.run('select current_schema() as schema');
   describe('the catalog', () => {
     test('no app may create an object in a schema, or a schema', async () => {
       const found = await superuser.run(
@@ -35,7 +39,7 @@ export async function testRights({ service, granted, createDatabase }: TestedSer
        union all
        select role_name, 'a new one' from unnest($1::text[]) as role_name
        where has_database_privilege(role_name, current_database(), 'create')`,
-        [roles],
+        [names],
       );
       expect(found).toEqual([]);
     });
@@ -49,7 +53,7 @@ export async function testRights({ service, granted, createDatabase }: TestedSer
          and (owner.rolname = any($1) or exists (
            select from unnest($1::text[]) as role_name where pg_has_role(owner.oid, role_name, 'member') and not owner.rolsuper
          ))`,
-        [roles],
+        [names],
       );
       expect(found).toEqual([]);
     });
@@ -59,7 +63,7 @@ export async function testRights({ service, granted, createDatabase }: TestedSer
         `select proname::text as name, coalesce((
          select setting from unnest(proconfig) as setting where setting like 'search_path=%'
        ), 'the search_path of the caller') as path
-       from pg_proc where prosecdef and pronamespace = 'public'::regnamespace order by 1`,
+       from pg_proc where prosecdef and pronamespace = current_schema()::regnamespace order by 1`,
       );
       expect(functions.filter(({ path }) => path !== 'search_path=pg_catalog, pg_temp')).toEqual([]);
     });
@@ -68,12 +72,12 @@ export async function testRights({ service, granted, createDatabase }: TestedSer
       const callers = await superuser.run(
         `select concat_ws(' ', proname || ':', string_agg(label, ' ' order by label)) as callers
        from pg_proc
-       left join unnest($1::text[] || array['public'], '{interface}' || $1[2:] || array['public']) as c (role_name, label)
+       left join unnest($1::text[] || array['public'], '{interface}' || $2::text[] || array['public']) as c (role_name, label)
          on has_function_privilege(role_name, oid, 'execute')
-       where prosecdef and pronamespace = 'public'::regnamespace
+       where prosecdef and pronamespace = current_schema()::regnamespace
        group by proname order by proname`,
         // Every interface may call the same: interfaces.test.ts.
-        [[firstRole, 'webhook_worker', 'operator']],
+        [[firstRole, 'webhook_worker', 'operator'].map((role) => rolePrefix + role), ['webhook_worker', 'operator']],
       );
       expect(callers.map((row) => row['callers'])).toEqual([
         'advance_sequences: operator',
@@ -332,7 +336,7 @@ export async function testRights({ service, granted, createDatabase }: TestedSer
 
     test('no setting of the session makes it the owner, to whom this does not apply', async () => {
       const id = await listen();
-      for (const setting of ['row_security = off', `search_path = pg_temp, public`]) {
+      for (const setting of ['row_security = off', `search_path = pg_temp, ${String(schema)}`]) {
         await api().run(`set ${setting}`);
         try {
           await expect(
@@ -471,26 +475,29 @@ export async function testRights({ service, granted, createDatabase }: TestedSer
     const owner = await connect(own.databaseUrl);
     const url = await own.urlFor(role);
     expect(await problemsOf(url, role)).toEqual([]);
+    const name = nameOf(role);
     await withStore(url, async (store) => {
-      const rights = await rightsOf(store, role);
+      const rights = await rightsOf(store, name);
       expect(rights.length).toBeGreaterThan(10);
       // Without it, an app cannot tell what else it lacks.
       const ofMigrations = 'select on schema_migration';
-      await owner.run(`revoke ${ofMigrations} from ${role}`);
+      await owner.run(`revoke ${ofMigrations} from ${name}`);
       expect(await describeDatabaseProblems(store, role)).toEqual([
-        `the group role ${role} lacks the right "${ofMigrations}"; run: grant ${ofMigrations} to ${role}`,
+        `the group role ${name} lacks the right "${ofMigrations}"; run: grant ${ofMigrations} to ${name}`,
       ]);
-      await owner.run(`grant ${ofMigrations} to ${role}`);
+      await owner.run(`grant ${ofMigrations} to ${name}`);
       const others = rights.filter((right) => right !== ofMigrations);
-      await owner.run(others.map((right) => `revoke ${right} from ${role}`).join(';'));
+      await owner.run(others.map((right) => `revoke ${right} from ${name}`).join(';'));
       expect((await checkDatabase(store, role)).missingRights).toEqual(
-        others.filter((right) => !granted.includes(right.split(' on ')[1] ?? '')).map((right) => ({ role, right })),
+        others
+          .filter((right) => !granted.includes(right.split(' on ')[1] ?? ''))
+          .map((right) => ({ role: name, right })),
       );
-      await owner.run(others.map((right) => `grant ${right} to ${role}`).join(';'));
+      await owner.run(others.map((right) => `grant ${right} to ${name}`).join(';'));
       expect(await describeDatabaseProblems(store, role)).toEqual([]);
-      for (const right of rights.slice(0, 3)) await owner.run(`revoke ${right} from ${role}`);
+      for (const right of rights.slice(0, 3)) await owner.run(`revoke ${right} from ${name}`);
       expect(await describeDatabaseProblems(store, role)).toEqual([
-        `the group role ${role} lacks the right "${rights[0]}" and 2 other rights; run: grant ${rights[0]} to ${role}`,
+        `the group role ${name} lacks the right "${rights[0]}" and 2 other rights; run: grant ${rights[0]} to ${name}`,
       ]);
       // A later migration revokes what a build uses no longer.
       await owner.run(`insert into schema_migration (name, checksum) values ('9999-later', '')`);

@@ -5,7 +5,7 @@ import { Client, DatabaseError } from 'pg';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type GroupRole, groupRolesOf } from '../../src/index.ts';
 import type { RowFixture } from './row-fixtures.ts';
-import type { TestedService } from './tested-services.ts';
+import { readRolePrefix, type TestedService } from './tested-services.ts';
 
 const operations = ['select', 'insert', 'update', 'delete'] as const;
 type Operation = (typeof operations)[number];
@@ -43,7 +43,7 @@ const selectTables = `
     ) as columns
   from pg_class c
   join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
-  where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+  where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
   group by c.relname
   order by c.relname`;
 
@@ -103,6 +103,8 @@ export async function testRowSecurity({ service, rows: fixtures, createDatabase 
   const database = await forFile(createDatabase());
   const superuser = await forFile(new Client({ connectionString: database.databaseUrl }));
   await superuser.connect();
+  const rolePrefix = await readRolePrefix(superuser);
+  const nameOf = (role: GroupRole): string => rolePrefix + role;
   const { rows: tables } = await superuser.query<Table>(selectTables);
   for (const interfaceName of interfaceNames)
     for (const { rowsOf, insert } of fixtures.values())
@@ -121,13 +123,16 @@ export async function testRowSecurity({ service, rows: fixtures, createDatabase 
   /** The columns that a role may use in an operation. A column that the database computes can neither be inserted nor updated. */
   async function permittedColumns(role: GroupRole, table: Table, operation: Operation): Promise<string[]> {
     if (operation === 'delete') {
-      const { rows } = await superuser.query(`select where has_table_privilege($1, $2, 'delete')`, [role, table.name]);
+      const { rows } = await superuser.query(`select where has_table_privilege($1, $2, 'delete')`, [
+        nameOf(role),
+        table.name,
+      ]);
       return rows.map(() => '*');
     }
     const usable = table.columns.filter(({ generated }) => operation === 'select' || !generated);
     const { rows } = await superuser.query<{ name: string }>(
       'select name from unnest($3::text[]) name where has_column_privilege($1, $2, name, $4)',
-      [role, table.name, usable.map(({ name }) => name), operation],
+      [nameOf(role), table.name, usable.map(({ name }) => name), operation],
     );
     return rows.map(({ name }) => name);
   }
@@ -153,7 +158,7 @@ export async function testRowSecurity({ service, rows: fixtures, createDatabase 
       ${statement.includes('only_row') ? copyRows : ''};
       ${prepare};
       set local session_replication_role = origin;
-      set local role ${role}`);
+      set local role ${nameOf(role)}`);
       const { rowCount } = await superuser.query(statement);
       return (rowCount ?? 0) > 0;
     } catch (error) {
@@ -207,7 +212,7 @@ export async function testRowSecurity({ service, rows: fixtures, createDatabase 
       const all = table.columns.filter(({ generated }) => !generated).map(({ name }) => name);
       for (const role of interfaceNames.filter((name) => !rowsOf.includes(name)).map(roleOf))
         for (const operation of operations) {
-          const prepare = `grant all on ${table.name} to ${role}; ${operation === 'insert' ? `delete from ${table.name}` : ''}`;
+          const prepare = `grant all on ${table.name} to ${nameOf(role)}; ${operation === 'insert' ? `delete from ${table.name}` : ''}`;
           if (await reachesRow(role, table, rowsOf[0] ?? '', statementFor(table, operation, all), prepare))
             reached.push(`${role} ${operation} ${table.name}`);
         }
@@ -218,7 +223,7 @@ export async function testRowSecurity({ service, rows: fixtures, createDatabase 
   test('every view that an app may read shows the rows that its reader may', async () => {
     const { rows } = await superuser.query(
       `select relname as name from pg_class
-     where relnamespace = 'public'::regnamespace and relkind in ('v', 'm') and not coalesce(reloptions, '{}') @> '{security_invoker=true}'`,
+     where relnamespace = current_schema()::regnamespace and relkind in ('v', 'm') and not coalesce(reloptions, '{}') @> '{security_invoker=true}'`,
     );
     expect(rows).toEqual([]);
   });
@@ -269,8 +274,8 @@ export async function testRowSecurity({ service, rows: fixtures, createDatabase 
     test('are known', async () => {
       const { rows } = await superuser.query<{ name: string }>(
         `select proname as name from pg_proc
-       where prosecdef and pronamespace = 'public'::regnamespace and has_function_privilege($1, oid, 'execute') order by 1`,
-        [roleOf(name)],
+       where prosecdef and pronamespace = current_schema()::regnamespace and has_function_privilege($1, oid, 'execute') order by 1`,
+        [nameOf(roleOf(name))],
       );
       expect(rows.map((row) => row.name)).toEqual(Object.keys(calls));
     });

@@ -1,8 +1,10 @@
 import { defineEvent, defineService, type Service } from '@deedwire/core';
 import { testService } from '@deedwire/core/test-service';
 import { createTestDatabase, type TestDatabase, withClient } from '@deedwire/embedded-postgres';
+import type { Client } from 'pg';
 import * as z from 'zod';
-import { migrate } from '../../src/index.ts';
+import { migrate, withSchema } from '../../src/index.ts';
+import { newRolePrefix } from './placed-database.ts';
 import { accountOfRow, fixture, type RowFixture, rowFixturesOf } from './row-fixtures.ts';
 
 /** A service and its database, for tests that each service has to pass. */
@@ -83,3 +85,32 @@ export const withoutSample: TestedService = {
       },
     }),
 };
+
+const schema = 'deedwire';
+
+/** In another schema than `public`, with a prefix of the roles. */
+export const placedWithoutSample: TestedService = {
+  ...withoutSample,
+  async createDatabase() {
+    const database = await createTestDatabase({
+      template: 'placed_without_sample',
+      async prepare(url) {
+        await migrate(url, shop, { schema, rolePrefix: newRolePrefix() });
+        await withClient(withSchema(url, schema), (owner) => owner.query(createTables));
+      },
+    });
+    const databaseUrl = withSchema(database.databaseUrl, schema);
+    const prefix = await withClient(databaseUrl, readRolePrefix);
+    return {
+      ...database,
+      databaseUrl,
+      urlFor: async (role) => withSchema(await database.urlFor(prefix + role), schema),
+    };
+  },
+};
+
+/** What the names of the roles of a database begin with. */
+export async function readRolePrefix(session: Pick<Client, 'query'>): Promise<string> {
+  const { rows } = await session.query<{ prefix: string }>('select role_prefix() as prefix');
+  return rows[0]?.prefix ?? '';
+}
