@@ -48,7 +48,7 @@ async function writeFolders(build: Build, folder: string): Promise<void> {
   const isWritten = await installRelease(folder, build.commit, {
     isReplaced: build.isModified,
     write: async (target) => {
-      await buildApps(appNames);
+      await buildApps(appNames, build);
       await mkdir(join(target, 'bin'));
       await copyNode(join(target, 'bin/node'));
       for (const app of appNames) await deployApp(app, build, join(target, app));
@@ -57,8 +57,8 @@ async function writeFolders(build: Build, folder: string): Promise<void> {
   say(isWritten ? release : `${release} is installed already, and was not written again. It is the current release.`);
 }
 
-async function buildApps(apps: readonly string[]): Promise<void> {
-  const filters = apps.map((app) => `--filter=@deedwire/${app}`);
+async function buildApps(apps: readonly string[], { packages }: Build): Promise<void> {
+  const filters = apps.map((app) => `--filter=${packages[app]}`);
   await run('npx', ['-y', packageManager, 'exec', 'turbo', 'run', 'build', ...filters]);
 }
 
@@ -76,7 +76,7 @@ async function buildImages(apps: readonly string[], build: Build, options: Optio
     const name = `${app}-${build.versions[app]}`;
     if (sbom !== undefined) {
       await mkdir(sbom, { recursive: true });
-      await writeBillOfMaterials(app, packages, join(sbom, `${name}.cdx.json`));
+      await writeBillOfMaterials(build.packages[app] ?? app, packages, join(sbom, `${name}.cdx.json`));
     }
     if (archive !== undefined) {
       await mkdir(archive, { recursive: true });
@@ -103,7 +103,7 @@ await runScript({
     const apps = positionals.length === 0 ? appNames : positionals;
     const build = await readBuild();
     if (folders !== undefined) return writeFolders(build, resolve(folders));
-    await buildApps(apps);
+    await buildApps(apps, build);
     return buildImages(apps, build, options);
   },
 });

@@ -31,7 +31,7 @@ export async function deployApp(app: string, build: Build, folder: string): Prom
   const deployed = join(temporary.path, app);
   // The names of folders in `.pnpm`, and the dependencies in package.json, contain the path of the workspace.
   const options = ['--prod', '--config.node-linker=hoisted'];
-  await run('npx', ['-y', packageManager, '--filter', `@deedwire/${app}`, 'deploy', ...options, deployed]);
+  await run('npx', ['-y', packageManager, '--filter', build.packages[app] ?? app, 'deploy', ...options, deployed]);
   await rm(folder, { recursive: true, force: true });
   await copyTree(deployed, folder, { keep: isRead, hasPrograms: false });
   const { name, version, type, engines } = JSON.parse(await readFile(join(deployed, 'package.json'), 'utf8'));

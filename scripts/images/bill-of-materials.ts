@@ -20,12 +20,12 @@ function component(type: string, name: string, version: string, purl: string): C
 
 /** Writes what `pnpm sbom` says about an app, with Node and the packages of Debian that its image contains. */
 export async function writeBillOfMaterials(
-  app: string,
+  appPackage: string,
   packages: readonly DebianPackage[],
   file: string,
 ): Promise<void> {
   const options = ['--prod', '--sbom-format', 'cyclonedx', '--sbom-type', 'application'];
-  const text = await run('npx', ['-y', packageManager, '--filter', `@deedwire/${app}`, 'sbom', ...options]);
+  const text = await run('npx', ['-y', packageManager, '--filter', appPackage, 'sbom', ...options]);
   const bill: { components: unknown[] } = JSON.parse(text);
   const node = (await readFile(join(workspaceRoot, '.node-version'), 'utf8')).trim();
   bill.components.push(

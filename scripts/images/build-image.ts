@@ -6,7 +6,7 @@ import type { Build } from './build.ts';
 import { run } from './command.ts';
 
 export interface Image {
-  /** For example `localhost/deedwire/lender-api:0.12.0`. */
+  /** For example `localhost/deedwire/webhook-worker:0.12.0`. */
   name: string;
   /** The SHA-256 of its configuration, which contains those of its layers. */
   id: string;
