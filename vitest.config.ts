@@ -43,6 +43,7 @@ const longest = [
   'packages/webhooks/src/dispatch/fairness.test.ts',
   'packages/contract-check/src/workspace/merged-state.test.ts',
   'packages/contract-check/src/workspace/attacks.test.ts',
+  'tools/contract-tests/test/firm/full/without-sample.test.ts',
   'tools/contract-tests/test/full/person-erase.test.ts',
   'tools/contract-tests/test/firm/full/operations.test.ts',
   'tools/contract-tests/test/full/portal-session.test.ts',

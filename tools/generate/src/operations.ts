@@ -16,7 +16,12 @@ export async function operations(layouts: readonly Layout[]): Promise<Generated>
   const contracts = layouts.flatMap(({ interfaceNames, contractOf }) =>
     interfaceNames.map((name) => [name, contractOf(name)] as const),
   );
-  const files = await runCodegen(import.meta.dirname, { generates: consumerOutputs(new Map(contracts)) });
+  const generates = consumerOutputs(new Map(contracts));
+  // It refuses a configuration without outputs.
+  const files =
+    Object.keys(generates).length === 0
+      ? new Map<string, string>()
+      : await runCodegen(import.meta.dirname, { generates });
   const configurations = contracts.map(([, contract]) => `${contract}/test/consumer/codegen.ts`);
   const readmeClients = await Promise.all(configurations.filter(fileExists).map(readmeClient));
   for (const [path, text] of readmeClients.flat()) files.set(path, text);

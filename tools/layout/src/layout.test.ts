@@ -79,8 +79,8 @@ test.each([
 });
 
 test('the first service of the workspace is the default', async () => {
-  const [first, second] = await readLayouts();
-  expect([first, second].map((layout) => layout && isDefault(layout))).toEqual([true, false]);
+  const layouts = await readLayouts();
+  expect(layouts.map(isDefault)).toEqual(layouts.map((_, index) => index === 0));
   expect(isDefault(await readLayout(shop.folder))).toBe(false);
 });
 

@@ -1,6 +1,6 @@
 import { parse } from 'graphql';
 import { expect, test } from 'vitest';
-import { readTable, schemas } from '../test/support/pages.ts';
+import { readTable, schemas } from '../../test/support/pages.ts';
 
 test('docs/user-errors.md has a row for each code of a user error, in alphabetical order', () => {
   const codes = schemas

@@ -1,7 +1,6 @@
 import { readLayouts } from '@deedwire/layout';
 import { expect, test } from 'vitest';
-import { type ListedVersion, readEventVersions } from '../event-versions.ts';
-import { readInterfaceContracts } from './interface-contracts.ts';
+import { type ListedVersion, readEventVersions, readInterfaceVersions } from '../event-versions.ts';
 import { statusExplanation, statusSummary } from './lifecycle.ts';
 
 const deprecated: ListedVersion = {
@@ -28,12 +27,10 @@ test('every deprecated version is served for at least 12 more months', async () 
   const layouts = await readLayouts();
   expect(isLongEnough(deprecated)).toBe(true);
   expect(isLongEnough({ ...deprecated, sunsetOn: '2029-02-28' })).toBe(false);
-  const versions = layouts
-    .flatMap((layout) => [
-      ...readInterfaceContracts(layout),
-      ...(layout.payloads === null ? [] : readEventVersions(layout.payloads)),
-    ])
-    .flatMap((contract): readonly ListedVersion[] => contract.versions);
+  const versions: ListedVersion[] = layouts.flatMap(({ interfaceNames, contractOf, payloads }) => [
+    ...interfaceNames.flatMap((name) => readInterfaceVersions(contractOf(name))),
+    ...(payloads === null ? [] : readEventVersions(payloads).flatMap((event) => event.versions)),
+  ]);
   expect(versions.length).toBeGreaterThan(2);
   expect(versions.filter((version) => !isLongEnough(version))).toEqual([]);
 });

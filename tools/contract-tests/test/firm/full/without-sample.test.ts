@@ -1,0 +1,19 @@
+import { afterAll, expect, test } from 'vitest';
+import { copyWithoutSample } from '../support/without-sample.ts';
+
+const workspace = await copyWithoutSample();
+afterAll(() => workspace.remove());
+
+// `long/without-sample.test.ts` runs all of them.
+test('without the law firm, the checks, the unit tests of apps and tools, and those of webhooks pass', async () => {
+  const passed = /Tests +\d+ passed/;
+  const run = (...args: string[]): Promise<string> => workspace.pnpm('exec', 'vitest', 'run', '--no-color', ...args);
+  expect(await run('--project', 'unit', 'apps/', 'tools/')).toMatch(passed);
+  expect(await run('--project', 'integration', 'tools/contract-tests/test/webhooks.test.ts')).toMatch(passed);
+});
+
+test('no file of the law firm is left', async () => {
+  const files = (await workspace.git('ls-files')).split('\n');
+  expect(files.length).toBeGreaterThan(1_000);
+  expect(files.filter((file) => /firm|(?:lender|partner)-(?:api|schema)\//.test(file))).toEqual([]);
+});
