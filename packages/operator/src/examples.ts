@@ -21,6 +21,6 @@ export function examplesOf({ service }: Shell): Examples {
     interfaceName,
     account: `${account}/4711`,
     eventType: type,
-    record: record === null ? null : `${record}/4711`,
+    record: record === null ? null : `${record.type}/4711`,
   };
 }

@@ -21,7 +21,7 @@ const item = z.object({ item: z.object({ id: z.string(), note: z.string().option
 const eventOf = (type: string, record?: string) =>
   withRenderers(
     defineEvent(type, {
-      ...(record && { record: { type: record, id: ({ item: { id } }) => id } }),
+      record: record === undefined ? null : { type: record, id: ({ item: { id } }) => id },
       snapshot: item,
       sample: () => ({ item: { id: '1', note: '' } }),
     }),

@@ -27,14 +27,10 @@ test('says which session keeps it waiting', async () => {
   const holder = await connect(databaseUrl);
   await holder.run(`set application_name = 'psql'; begin; lock table schema_migration`);
   const said: string[] = [];
-  await migrateDevDatabase(
-    context,
-    { url: databaseUrl, directUrl: databaseUrl, place: {}, howToReset: '' },
-    (text) => {
-      said.push(text);
-      void holder.run('commit');
-    },
-  );
+  await migrateDevDatabase(context, { url: databaseUrl, directUrl: databaseUrl, place: {}, howToReset: '' }, (text) => {
+    said.push(text);
+    void holder.run('commit');
+  });
   expect(said).toEqual([
     expect.stringMatching(
       /^The list of migrations waits for sessions: \d+ \(psql, postgres, idle in transaction, for \d+ s\)\.$/,

@@ -4,10 +4,11 @@ import { copyWithoutSample } from '../support/without-sample.ts';
 const workspace = await copyWithoutSample();
 afterAll(() => workspace.remove());
 
+const run = (...args: string[]): Promise<string> => workspace.pnpm('exec', 'vitest', 'run', '--no-color', ...args);
+
 // `long/without-sample.test.ts` runs all of them.
 test('without the law firm, the checks, the unit tests of apps and tools, and those of webhooks pass', async () => {
   const passed = /Tests +\d+ passed/;
-  const run = (...args: string[]): Promise<string> => workspace.pnpm('exec', 'vitest', 'run', '--no-color', ...args);
   expect(await run('--project', 'unit', 'apps/', 'tools/')).toMatch(passed);
   expect(await run('--project', 'integration', 'tools/contract-tests/test/webhooks.test.ts')).toMatch(passed);
 });
