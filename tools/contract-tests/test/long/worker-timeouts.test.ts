@@ -43,6 +43,8 @@ test('the lease of 15 s survives a request of 12 s beside another worker, which 
   const harness = await forFile(createHarness());
   await harness.startWorker();
   await harness.subscribe(receiver.url, ['order.placed']);
+  // The first lease ends during the request.
+  await sleep(5_000);
   await harness.place(1);
   await receiver.waitFor(1);
   await harness.startWorker();
