@@ -50,6 +50,8 @@ export async function readOwnAccount(context: ActionContext, caller: Caller): Pr
 export interface Account {
   id: string;
   interfaceName: InterfaceName;
+  /** The id by which an application knows it. Null: an operator has created it. */
+  externalId: string | null;
   name: string;
   organizationId: string;
   organizationName: string;
@@ -81,6 +83,7 @@ export async function listAccounts(context: ActionContext, request: AccountsRequ
     (row) => ({
       id: formatAccountGid(context, row.interfaceName, row.id),
       interfaceName: row.interfaceName,
+      externalId: row.externalId,
       name: row.name,
       organizationId: formatGid(context.gidNamespace, 'Organization', row.organizationId),
       organizationName: row.organizationName,

@@ -40,6 +40,7 @@ export function addAccountCommands(program: Command, shell: Shell): void {
         id: (row) => row.id,
         columns: {
           account: (row) => row.id,
+          'external id': (row) => row.externalId,
           name: (row) => row.name,
           organization: (row) => row.organizationName,
           created: (row) => row.createdAt,

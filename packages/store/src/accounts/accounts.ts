@@ -79,6 +79,8 @@ export interface AccountFilter {
 
 /** An account, as operators list it. */
 export interface ListedAccountRow extends AccountRow {
+  /** The id by which an application knows it. Null: an operator has created it. */
+  externalId: string | null;
   organizationName: string;
   createdAt: Date;
 }
@@ -97,7 +99,7 @@ export async function selectAccounts(
   const statement = sql(`select-accounts${scope}`, 'in-index-order')`
       select listed.*, o.name as "organizationName"
       from (
-        select ${columns}, created_at as "createdAt"
+        select ${columns}, external_id as "externalId", created_at as "createdAt"
         from account
         where ${filters} and ${conditions}
         limit $2

@@ -70,6 +70,7 @@ describe('organization, account and client list', () => {
       {
         id: expect.stringMatching(/^gid:\/\/service\/Customer\//),
         interfaceName: 'customer',
+        externalId: null,
         name: 'Keystone_1',
         organizationId: organization['id'],
         organizationName: 'Harbour 100%',
