@@ -1,4 +1,4 @@
-import { type AccountId, parseRecordId } from '@deedwire/core';
+import { type AccountId, hasKeys, parseRecordId } from '@deedwire/core';
 import type { PersonRecord } from '@deedwire/store/person-erasures';
 import type { PersonRegistry } from '@deedwire/store/person-registry';
 import type { EventId } from '@deedwire/webhooks/tables';
@@ -76,8 +76,8 @@ export async function readHistory(
   if (oldest === undefined) return;
   const isSought = isOneOf(records);
   const accountIds = new Set(records.map(({ accountId }) => accountId));
-  // A key says nothing of the time.
-  const since = records.every(({ key }) => key === null) ? oldest : '1';
+  // A hash says nothing of the time.
+  const since = records.some(({ type }) => hasKeys(context, type)) ? '1' : oldest;
   const of = { from: from ?? since, recordIds, key: null };
   await scanPersonEvents(context, of, onProgress, (event) => {
     const record = recordOf(context.registry, event);
