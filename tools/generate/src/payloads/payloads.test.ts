@@ -52,6 +52,12 @@ function withoutAdded(body: unknown, schema: PayloadSchema): unknown {
   return Object.fromEntries(kept.map(([name, value]) => [name, withoutAdded(value, properties[name] ?? {})]));
 }
 
+/** A release names an event that does not exist by any type. */
+function withOtherType(body: unknown, { type }: { type: string }): unknown {
+  expect(published.flat().map((payload) => payload.type)).not.toContain(type);
+  return { ...Object(body), type };
+}
+
 test.each(published.flat())(
   'the fixtures of $type at $version are those that its schema and its typical body imply',
   (payload) => {
@@ -62,8 +68,10 @@ test.each(published.flat())(
     const present = [...fixtures].filter(([path]) => !isFrozen || fileExists(path));
     expect(present.length).toBeGreaterThan(15);
     for (const [path, body] of present) {
-      const possible = isFrozen ? [body, withoutAdded(body, payload.schema)] : [body];
-      expect({ path, possible }).toEqual({ path, possible: expect.arrayContaining([JSON.parse(readText(path))]) });
+      const stored = JSON.parse(readText(path));
+      const expected = isFrozen && path.endsWith('/other-event/another-type.json') ? withOtherType(body, stored) : body;
+      const possible = isFrozen ? [expected, withoutAdded(expected, payload.schema)] : [expected];
+      expect({ path, possible }).toEqual({ path, possible: expect.arrayContaining([stored]) });
     }
   },
 );

@@ -19,6 +19,5 @@ export async function copyWithoutSample(): Promise<WorkspaceCopy> {
   // pnpm turns it off for what a script starts.
   const env = { ...workspace.env, pnpm_config_verify_deps_before_run: 'install' };
   await succeed('bash', ['-euo', 'pipefail', '-c', commands], { cwd: workspace.folder, env });
-  await workspace.commitAll('Delete the sample');
   return workspace;
 }
