@@ -270,14 +270,14 @@ export async function selectUnquietWorkers(
   return [...live, ...dead].map(({ name }) => name);
 }
 
-/** The transactions of others that have read homes and are open. */
+/** The transactions of others that have read homes and are open. What a serializable one has read stays listed after it has ended. */
 export function selectHomeReaders(database: Database): Promise<{ transaction: string; session: string }[]> {
   const text = `
     select distinct virtualtransaction as transaction,
       concat_ws(' ', 'process', l.pid, nullif(application_name, ''), 'since', xact_start) as session
     from pg_locks l
     left join pg_stat_activity a on a.pid = l.pid
-    where locktype = 'relation' and l.database = (select oid from pg_database where datname = current_database())
+    where locktype = 'relation' and mode <> 'SIReadLock' and l.database = (select oid from pg_database where datname = current_database())
       and relation in ('account_home'::regclass, 'organization_home'::regclass) and l.pid is distinct from pg_backend_pid()`;
   return run(database, text);
 }

@@ -49,7 +49,17 @@ test('the printed SQL creates a login for each app, with which its commands work
 test('prints what to grant to the login of an application', async () => {
   const owner = { DATABASE_URL: database.databaseUrl };
   const { stdout } = await callOperator(owner, 'database', 'logins', '--application', "o'Shop");
-  expect(stdout).toMatch(/\n-- the application\ngrant usage on schema public to "o'Shop";\n$/);
+  const ofApplication = stdout
+    .slice(stdout.indexOf('\n-- the application\n') + 1)
+    .trimEnd()
+    .split('\n');
+  expect(ofApplication).toEqual([
+    '-- the application',
+    `grant usage on schema public to "o'Shop";`,
+    ...['append_event', 'create_account', 'create_api_key', 'create_portal_link', 'gid', 'wake'].map((name) =>
+      expect.stringMatching(new RegExp(`^grant execute on routine public\\.${name}\\(.+\\) to "o'Shop";$`)),
+    ),
+  ]);
   const superuser = await connect(database.databaseUrl);
   await superuser.run(`begin; create role "o'Shop"; ${stdout}; rollback`);
   await superuser.close();

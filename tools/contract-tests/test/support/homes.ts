@@ -18,7 +18,7 @@ export async function freeze({ sql }: Run, accountIds: readonly string[]): Promi
   const [open] = await sql(
     `select (select max(frozen_at)::text from account_home) as "frozenAt", array_agg(virtualtransaction) as transactions
      from pg_locks
-     where relation = 'account_home'::regclass and pid <> pg_backend_pid()
+     where relation = 'account_home'::regclass and mode <> 'SIReadLock' and pid <> pg_backend_pid()
        and database = (select oid from pg_database where datname = current_database())`,
   );
   for (;;) {
