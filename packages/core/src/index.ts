@@ -96,5 +96,6 @@ export { describeSubscriptionName, isSubscriptionName } from './subscription-nam
 export { timeoutDefaultSeconds, timeoutMaxSeconds } from './subscription-timeout.ts';
 export { invisibleCharacters, terminalText } from './terminal-text.ts';
 export { describeLength, isEmail, isText, isTextOrBlank } from './text.ts';
+export { withArticles } from './type-names.ts';
 export { isRetired, type VersionLifecycle } from './version-lifecycle.ts';
 export { withChanged } from './with-changed.ts';

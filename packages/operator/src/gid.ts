@@ -8,6 +8,7 @@ import {
   parseRecordId,
   readRecordKey,
   type Service,
+  withArticles,
 } from '@deedwire/core';
 import { Argument, InvalidArgumentError, Option } from 'commander';
 import { readOperatorConfig } from './config.ts';
@@ -20,7 +21,7 @@ export const subscriptionTypes = ['WebhookSubscription', 'WebhookListener'] as c
 
 /** The argument of a verb: a global identifier, or its short form. */
 export function gidArgument(shell: Shell, ...types: GidTypes): Argument {
-  return new Argument('<gid>', `${nameTypes(types)}: the global identifier or its number`).argParser((value) =>
+  return new Argument('<gid>', `${withArticles(types)}: the global identifier or its number`).argParser((value) =>
     parse(shell, types, value),
   );
 }
@@ -58,10 +59,6 @@ export function subjectOption(shell: Shell, description: string): Option {
 /** Types whose names begin with `Webhook`, without it. */
 const ofWebhooks = ['Delivery', 'Event', 'Listener', 'Replay', 'Subscription'];
 
-function nameTypes(types: readonly string[]): string {
-  return types.map((type) => `${/^[AEIOU]/.test(type) ? 'an' : 'a'} ${type}`).join(' or ');
-}
-
 const shortOrLong = /^(?:gid:\/\/(?<namespace>[^/]*)\/)?(?:(?<type>\w+)\/)?(?<number>\d+)$/;
 
 /**
@@ -74,14 +71,14 @@ function parse(shell: Shell, types: GidTypes, value: string): string {
   const { GID_NAMESPACE: own } = readOperatorConfig(shell);
   const id = parseRecordId<GidTypeName>(number);
   const [firstType, otherType] = types;
-  const wanted = nameTypes(types);
+  const wanted = withArticles(types);
   if (id === null)
     throw new InvalidArgumentError(`Pass ${wanted}, for example gid://${own}/${firstType}/4711, or its number.`);
   refuseNamespace(shell, namespace);
   if (type === undefined)
     return firstType === undefined || otherType !== undefined ? id : formatGid(own, firstType, id);
   const found = types.find((name) => name === type || name === `Webhook${type}`);
-  if (found === undefined) throw new InvalidArgumentError(`This is ${nameTypes([type])}; pass ${wanted}.`);
+  if (found === undefined) throw new InvalidArgumentError(`This is ${withArticles([type])}; pass ${wanted}.`);
   return formatGid(own, found, id);
 }
 

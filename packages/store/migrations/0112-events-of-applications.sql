@@ -201,8 +201,8 @@ begin
             errcode = 'DW005',
             message = format('The record of %s has the id %L.', own.type, left(append_event.record, 250)),
             hint = case
-              when {schema}.has_own_ids(own.record_type) then format('The id of a %s is a number that new_record_id() has drawn, or the global identifier with it.', own.record_type)
-              else format('The id of a %s is a text of 1 to 200 bytes, or the global identifier with it.', own.record_type)
+              when {schema}.has_own_ids(own.record_type) then format('An id of the type %s is a number that new_record_id() has drawn, or the global identifier with it.', own.record_type)
+              else format('An id of the type %s is a text of 1 to 200 bytes, or the global identifier with it.', own.record_type)
             end;
         end if;
       end if;

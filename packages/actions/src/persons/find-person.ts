@@ -1,4 +1,4 @@
-import { type AccountId, formatGid, readEventRecord } from '@deedwire/core';
+import { type AccountId, formatGid, readEventRecord, withArticles } from '@deedwire/core';
 import { callErasing, type PersonRecord } from '@deedwire/store/person-erasures';
 import { findAccount } from '../accounts/accounts.ts';
 import { RefusedError } from '../kernel/errors.ts';
@@ -59,7 +59,7 @@ async function findRecord(
   if (named.length === 0)
     throw new RefusedError(
       'INVALID',
-      `${record} is not the identifier of a ${types.join(' or ')} of this installation.`,
+      `${record} is not the identifier of ${withArticles(types)} of this installation.`,
     );
   for (const each of named) {
     const [row] = await callErasing(store, 'person_row', each.type, each.id);

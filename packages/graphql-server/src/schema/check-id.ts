@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from '@deedwire/actions';
-import { type GidTypeName, isRecordGid } from '@deedwire/core';
+import { type GidTypeName, isRecordGid, withArticles } from '@deedwire/core';
 import type { OperationContext } from './operation-context.ts';
 
 /** What a version does with an identifier before it looks for the record. `argument` is the path, for example `input.id`. */
@@ -19,7 +19,7 @@ export const requireIdOfType: CheckId = ({ actions }, typeName, argument, id) =>
   const types = typeof typeName === 'string' ? [typeName] : typeName;
   if (types.some((type) => isRecordGid(actions, type, id))) return;
   throw new InvalidArgumentError(
-    `\`${argument}\` must be the global identifier of a ${types.join(' or ')}, such as "gid://${actions.gidNamespace}/${types[0]}/123"; ` +
+    `\`${argument}\` must be the global identifier of ${withArticles(types)}, such as "gid://${actions.gidNamespace}/${types[0]}/123"; ` +
       `it is ${JSON.stringify(id.slice(0, 60).toWellFormed())}.`,
   );
 };

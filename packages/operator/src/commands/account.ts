@@ -1,5 +1,5 @@
 import { createAccount, listAccounts } from '@deedwire/actions';
-import { type InterfaceName, interfaceNamesOf } from '@deedwire/core';
+import { type InterfaceName, interfaceNamesOf, withArticles } from '@deedwire/core';
 import type { Command } from 'commander';
 import { examplesOf } from '../examples.ts';
 import { accountOption, gidOption } from '../gid.ts';
@@ -57,7 +57,7 @@ export function addInterfaceCommands(program: Command, shell: Shell): void {
   for (const interfaceName of interfaceNamesOf(shell.service)) {
     const kind = interfaceName.replaceAll('-', ' ');
     const noun = program.command(interfaceName).description(`manage ${kind}s`);
-    addVerb(noun, 'create', `create a ${kind} in an organization`)
+    addVerb(noun, 'create', `create ${withArticles([kind])} in an organization`)
       .addOption(gidOption(shell, 'organization', 'the organization', 'Organization').makeOptionMandatory())
       .requiredOption('--name <name>', `the name of the ${kind}`)
       .action(async (options: OutputOptions & { organization: string; name: string }) => {

@@ -17,6 +17,7 @@ import {
   interfaceOf,
   requestHeaders,
   type Service,
+  withArticles,
 } from '@deedwire/core';
 import type { Command } from 'commander';
 import { abilityOption } from '../ability-option.ts';
@@ -186,7 +187,7 @@ function checkInterface({ service }: Shell, command: Command): void {
   const type = /\/(\w+)\/\d+$/.exec(account)?.[1];
   if (type !== undefined && interfaceName !== undefined && type !== interfaceOf(service, interfaceName).account)
     command.error(
-      `error: ${account} is a ${type}. Omit --interface, or pass an account of the ${interfaceName} interface.`,
+      `error: ${account} is ${withArticles([type])}. Omit --interface, or pass an account of the ${interfaceName} interface.`,
     );
 }
 

@@ -216,7 +216,7 @@ test('an outage of a day: hear, see, find, repair, hear', async () => {
   expect(sum(hours, 'deliveredCount')).toBe(1);
   expect(sum(hours, 'failedCount')).toBe(0);
 
-  // The owner finds the delivery of a order, and what is wrong with it.
+  // The owner finds the delivery of an order, and what is wrong with it.
   type Found = { webhookDeliveries: { nodes: { id: string; subscriptionId: string; status: string }[] } };
   const findFirst = async () =>
     (await askPage<Found>('FindDeliveriesById', { recordId: firstId })).webhookDeliveries.nodes;
