@@ -20,6 +20,7 @@ alter table account
   add constraint account_external_id_bounds check (octet_length(external_id) between 1 and 200 and not starts_with(external_id, 'gid://')) not valid;
 
 -- Few rows, and only operators and applications insert accounts: no app waits for the lock.
+-- squawk-ignore require-concurrent-index-creation
 create unique index account_by_external_id on account (interface, external_id) where external_id is not null;
 
 alter table event_type

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { callOperator } from '@deedwire/dev-environment/harness';
 import { acknowledge, commandsOf, missing } from '@deedwire/testing';
-import { type Route, useBrowser } from '@deedwire/testing/browser';
+import { type Page, type Route, useBrowser } from '@deedwire/testing/browser';
 import { parse } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { succeed } from '../support/command.ts';
@@ -62,6 +62,12 @@ function blockStorage(): void {
       throw new DOMException('Access is denied for this document.', 'SecurityError');
     },
   });
+}
+
+/** A refused page is loaded again by a timer: on a busy machine, it could be before anybody has seen why. */
+async function pauseClock(page: Page): Promise<void> {
+  await page.clock.install();
+  await page.clock.pauseAt(Date.now() + 60_000);
 }
 
 describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
@@ -158,10 +164,12 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     const { page } = await browser.open(t.origin);
     const link = await createPortalLink(t.customer);
     const stop = await floodPages(t.origin);
+    await pauseClock(page);
     // A request can get what was restored meanwhile.
     while ((await page.goto(link))?.status() !== 429) await page.goto('about:blank');
     await page.getByRole('heading', { name: 'Too many requests' }).waitFor();
     await stop();
+    await page.clock.resume();
     await page.getByRole('button', { name: 'Open the portal' }).click();
     await page.getByRole('heading', { name: 'Subscriptions' }).waitFor();
     expect(problemsWithoutRefusals()).toEqual([]);
@@ -179,9 +187,7 @@ describe.skipIf(browser.isAbsent)('the pages of the portal', () => {
     // Without what the browser has kept.
     const { page: again } = await browser.open(t.origin, { storageState: await page.context().storageState() });
     await again.addInitScript(prepare);
-    // The page is loaded again by a timer: on a busy machine, it could be before anybody has seen why.
-    await again.clock.install();
-    await again.clock.pauseAt(Date.now() + 60_000);
+    await pauseClock(again);
     const { promise: refused, resolve } = Promise.withResolvers<() => Promise<void>>();
     const refuse = async (route: Route) => resolve(await refuseDuringFlood(route, t.origin));
     await again.route(`**/assets/${file}`, refuse, { times: 1 });
