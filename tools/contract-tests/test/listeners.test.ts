@@ -119,7 +119,7 @@ test('from 2027-02-01 on, an identifier of another type is rejected', async () =
   expect(await send('sendTestWebhookEvent', 'subscriptionId')).toEqual([
     [
       'BAD_USER_INPUT',
-      '`input.subscriptionId` must be the global identifier of a WebhookSubscription or WebhookListener, such as "gid://service/WebhookSubscription/123"; it is "gid://service/Supplier/1".',
+      '`input.subscriptionId` must be the global identifier of a WebhookSubscription or a WebhookListener, such as "gid://service/WebhookSubscription/123"; it is "gid://service/Supplier/1".',
     ],
   ]);
 });

@@ -127,7 +127,7 @@ describe.each(partners)('the partner interface at $date', (at) => {
 const rejected = {
   errors: [
     {
-      message: expect.stringContaining('`recordId` must be the global identifier of a Lender or TeamMember'),
+      message: expect.stringContaining('`recordId` must be the global identifier of a Lender or a TeamMember'),
       extensions: { code: 'BAD_USER_INPUT' },
     },
   ],
