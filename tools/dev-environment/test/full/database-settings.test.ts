@@ -17,7 +17,8 @@ test('starts on a database with another default isolation, which sessions set', 
   const home = await newDevHome();
   const dev = home.start({ DATABASE_URL: await serializableDatabase(), DATABASE_DIRECT_URL: '' });
   await home.whenReady(dev);
-  expect(dev.output()).not.toContain('not ready');
+  // On a busy machine, an app can wait for its first connection and say so.
+  expect(dev.output()).not.toContain('default_transaction_isolation');
 });
 
 test('ends behind a pooler, which does not pass settings on, and names the setting', async () => {
