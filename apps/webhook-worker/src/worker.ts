@@ -9,8 +9,7 @@ import {
   describeLostStatements,
   findDatabaseRisks,
   findLostStatements,
-  findOtherNamespace,
-  findUnregistered,
+  findServiceProblems,
   type PoolState,
   SecretUnreadableError,
 } from '@deedwire/store';
@@ -184,11 +183,7 @@ export function createWorker(options: WorkerOptions): Worker {
     async readiness() {
       const problems = await engine.problems();
       if (problems.length > 0) return problems;
-      return [
-        ...(await findUnregistered(store, service)),
-        ...(await findOtherNamespace(store, gidNamespace)),
-        ...(await findLostStatements(store)),
-      ];
+      return [...(await findServiceProblems(store, { service, gidNamespace })), ...(await findLostStatements(store))];
     },
     risks: () => findDatabaseRisks(store),
     failures: () => [...describeLostStatements([store, fanOutStore, renewalStore]), ...loops.problems()],

@@ -19,8 +19,7 @@ import {
   describeLostStatements,
   findDatabaseRisks,
   findLostStatements,
-  findOtherNamespace,
-  findUnregistered,
+  findServiceProblems,
   requestTimeouts,
 } from '@deedwire/store';
 import { createRenderer } from '@deedwire/webhook-rendering';
@@ -214,15 +213,12 @@ export async function startInterfaceService<Served extends Service>(
     async readiness() {
       const ofDatabase = describeCheckOfApps(await checkDatabaseOfApps(store, roleOf(interfaceName)));
       if (ofDatabase.length > 0) return [...contract.problems, ...ofDatabase];
-      const unregistered = [
-        ...(await findUnregistered(store, service)),
-        ...(await findOtherNamespace(store, config.GID_NAMESPACE)),
-      ];
+      const ofService = await findServiceProblems(store, { service, gidNamespace: config.GID_NAMESPACE });
       const ofWorkers = await findWorkersToReplace({ store, service }, [interfaceName]);
       if (ofWorkers.warnings.join() !== workerWarnings.join() && ofWorkers.warnings.length > 0)
         logger.warn({ warnings: ofWorkers.warnings }, 'events of this interface can wait for another worker');
       workerWarnings = ofWorkers.warnings;
-      return [...contract.problems, ...unregistered, ...ofWorkers.problems, ...(await findLostStatements(store))];
+      return [...contract.problems, ...ofService, ...ofWorkers.problems, ...(await findLostStatements(store))];
     },
     failures: () => describeLostStatements([store, unprovenKeyStore, costStore]),
     risks: () => findDatabaseRisks(store),

@@ -9,8 +9,7 @@ import {
   type DatabaseTimeouts,
   defaultPlaceOf,
   findDatabaseProblems,
-  findOtherNamespace,
-  findUnregistered,
+  findServiceProblems,
   findUsedSchema,
   migrate,
   type Migrated,
@@ -165,10 +164,9 @@ export function readSecretKeys(shell: Shell): SecretKeyRing {
 }
 
 /** Without the triggers of a migration, for example, the database would not record changes in the audit log. */
-async function requireDatabase({ store, service, gidNamespace }: OperatorContext): Promise<void> {
-  const [ofDatabase] = await findDatabaseProblems(store, 'operator');
-  const problem =
-    ofDatabase ?? [...(await findUnregistered(store, service)), ...(await findOtherNamespace(store, gidNamespace))][0];
+async function requireDatabase(context: OperatorContext): Promise<void> {
+  const [ofDatabase] = await findDatabaseProblems(context.store, 'operator');
+  const problem = ofDatabase ?? (await findServiceProblems(context.store, context))[0];
   if (problem !== undefined) throw new Error(problem.replace(/^t/, 'T'));
 }
 

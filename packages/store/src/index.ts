@@ -96,5 +96,6 @@ export {
   selectChangedCollations,
 } from './checks/database-risks.ts';
 export { findOtherNamespace } from './checks/find-other-namespace.ts';
+export { findServiceProblems } from './checks/find-service-problems.ts';
 export { findOpenFunctions } from './checks/open-functions.ts';
 export { tryGrowth } from './checks/try-growth.ts';

@@ -7,8 +7,7 @@ import {
   findCertificateRisk,
   findDatabaseRisks,
   findOpenFunctions,
-  findOtherNamespace,
-  findUnregistered,
+  findServiceProblems,
   grantsToApplication,
   type GroupRole,
   groupRolesOf,
@@ -43,22 +42,20 @@ export interface OperatorsCheck extends AppsCheck {
 
 /** Checks a database as all apps together do before they become ready, and whether it can grow. */
 export async function checkDatabase(context: ActionContext & { store: PooledStore }): Promise<OperatorsCheck> {
-  const { store, service, gidNamespace, now } = context;
+  const { store, service, now } = context;
   const check = await checkDatabaseOfApps(store, 'operator', groupRolesOf(service));
   const none = { warnings: [], openFunctions: [], risks: [], sharedAddresses: [] };
   if (check.problems.length > 0) return { ...check, ...none, growthNotTried: 'the database has other problems' };
   const { problem, notTried } = await tryGrowth(store);
   const mayRead = check.missingRights.length === 0;
-  const unregistered = mayRead
-    ? [...(await findUnregistered(store, service)), ...(await findOtherNamespace(store, gidNamespace))]
-    : [];
+  const ofService = mayRead ? await findServiceProblems(store, context) : [];
   const workers = mayRead
     ? await findWorkersToReplace(context, interfaceNamesOf(service))
     : { problems: [], warnings: [] };
   const absent = await findAbsentRoles(store, groupRolesOf(service), await selectRolePrefix(store));
   return {
     ...check,
-    problems: [...(problem === null ? [] : [problem]), ...unregistered, ...workers.problems],
+    problems: [...(problem === null ? [] : [problem]), ...ofService, ...workers.problems],
     warnings: [...workers.warnings, ...(absent.length === 0 ? [] : [describeAbsentRoles(absent)])],
     openFunctions: await findOpenFunctions(store),
     risks: [...(await findDatabaseRisks(store)), ...findCertificateRisk(store.poolState().certificateEndsAt, now())],
