@@ -5,12 +5,17 @@ import { runCodegen } from '../codegen.ts';
 import { type ListedVersion, readInterfaceVersions } from '../event-versions.ts';
 import { banner, literalOf, type Generated } from '../generated.ts';
 import { costsOf, type Manifest, readManifest } from '../reference/manifest.ts';
-import { readText } from '../workspace-files.ts';
+import { fileExists, readText } from '../workspace-files.ts';
 
-interface Version {
+/** What the types of a client are made of. */
+interface ClientVersion {
   readonly date: string;
-  readonly listed: ListedVersion;
   readonly sdl: string;
+  readonly manifest: Pick<Manifest, 'errors'>;
+}
+
+interface Version extends ClientVersion {
+  readonly listed: ListedVersion;
   readonly manifest: Manifest;
 }
 
@@ -38,7 +43,8 @@ async function schemaPackage(name: string, folder: string): Promise<Map<string, 
     'unknown-version-error': [],
     versions: versions.map(({ listed }) => `  ${literalOf(listed)},\n`),
   };
-  const types = await clientTypes(versions);
+  // Only clients need types, and clients install a package.
+  const types = fileExists(`${folder}/package.json`) ? await clientTypes(versions) : [];
   return new Map(
     [
       ...Object.entries(modules).map(([module, entries]) => [module, fromTemplate(module, name, entries)] as const),
@@ -57,7 +63,7 @@ function readVersions(folder: string): Version[] {
 }
 
 /** The types of each version, as a client uses them: date → module. */
-async function clientTypes(versions: readonly Version[]): Promise<Map<string, string>> {
+export async function clientTypes(versions: readonly ClientVersion[]): Promise<Map<string, string>> {
   const texts = await runCodegen(import.meta.dirname, {
     generates: Object.fromEntries(versions.map(({ date, sdl }) => [date, { schema: sdl, plugins: ['typescript'] }])),
     config: {
@@ -79,7 +85,7 @@ async function clientTypes(versions: readonly Version[]): Promise<Map<string, st
   );
 }
 
-function errorCodeType({ errors }: Manifest): string {
+function errorCodeType({ errors }: ClientVersion['manifest']): string {
   const members = [...Object.keys(errors), '%future added value'].map((code) => `  | '${code}'`).join('\n');
   return `\n/** The \`extensions.code\` of an error. New codes can appear. */\nexport type ErrorCode =\n${members};\n`;
 }
