@@ -1,6 +1,6 @@
 import type { Service } from '@deedwire/core';
-import type { AddCommands } from '@deedwire/operator';
-import { run } from './run.ts';
+import { type AddCommands, runOperatorProcess } from '@deedwire/operator';
+import { buildOf } from '@deedwire/service-runtime';
 
 interface Deployed {
   readonly service: Service;
@@ -12,4 +12,4 @@ const load = async () => {
   const { service, commands }: Deployed = await import('./generated/service.ts');
   return { service, commands: (await commands?.()) ?? [] };
 };
-await run(load, process.argv.slice(2));
+await runOperatorProcess(load, buildOf(import.meta.url), process.argv.slice(2));

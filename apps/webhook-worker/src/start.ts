@@ -1,5 +1,5 @@
 import { runMain } from '@deedwire/service-runtime';
-import { startWorker } from './start-worker.ts';
+import { startWorker } from '@deedwire/worker';
 
 await runMain(async () => {
   const { service } = await import('./generated/service.ts');

@@ -1,6 +1,5 @@
-import { createRequire } from 'node:module';
 import type { InterfaceName, Service } from '@deedwire/core';
-import type { RunningApp, RunningServer, StartAppOptions } from '@deedwire/service-runtime';
+import { buildOf, type RunningApp, type RunningServer, type StartAppOptions } from '@deedwire/service-runtime';
 import { readInterfaceConfig } from './interface-config.ts';
 import { type InterfaceCode, startInterfaceService } from './interface-service.ts';
 import { checkCode } from './versions/check-code.ts';
@@ -23,8 +22,7 @@ export async function startInterface<Served extends Service>(
   { app, code, env, servesAdmin }: StartInterfaceOptions,
 ): Promise<RunningApp<RunningServer>> {
   const config = readInterfaceConfig(service, interfaceName, env);
-  const { version: appVersion }: { version: string } = createRequire(app)('../package.json');
-  const contracts = new URL('contracts.json', app);
+  const { version: appVersion, contracts } = buildOf(app);
   const loaded = await code();
   checkCode(service, interfaceName, loaded.contract);
   const options = { ...loaded, service, interfaceName, config, appVersion, contracts, servesAdmin };

@@ -27,7 +27,7 @@ export { createLogger, logAt, withChosenFields } from './logger.ts';
 export type { Logger, LogLevel } from './logger.ts';
 export { createRegistration } from './registration.ts';
 export { runMain } from './run-main.ts';
-export type { RunningApp, StartAppOptions } from './running-app.ts';
+export { buildOf, type RunningApp, type StartAppOptions } from './running-app.ts';
 export { runtimeConfig } from './runtime-config.ts';
 export { type MailSender, mailSenderVariable, type SmtpServer, smtpUrlVariable } from './smtp-variables.ts';
 export { startService } from './service.ts';

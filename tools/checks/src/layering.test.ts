@@ -17,7 +17,7 @@ const layer0 = [...contracts, 'core', 'contract-check', 'operation-analysis'];
 const layer1 = ['append', 'auth', 'store', 'webhook-diagnosis', 'webhook-receiver', 'webhook-sender'];
 const layer2 = ['service-runtime', 'webhooks'];
 const layers0to3 = [...layer0, ...layer1, ...layer2, 'actions', 'webhook-rendering'];
-const layers0to4 = [...layers0to3, 'graphql-server', 'operator'];
+const layers0to4 = [...layers0to3, 'graphql-server', 'operator', 'worker'];
 const apps = [...apis, 'webhook-worker', 'operator-cli'];
 const everything = [
   ...layers0to4,
@@ -68,21 +68,13 @@ const mayImport: Record<string, readonly string[]> = {
   // Layer 4
   'graphql-server': [...layers0to3, 'portal'],
   operator: [...layers0to3],
+  // `actions` for mails, which is loaded only if they are on.
+  worker: ['actions', 'core', 'service-runtime', 'store', 'webhook-rendering', 'webhook-sender', 'webhooks'],
   // Layer 5
   ...Object.fromEntries(services.map((name) => [name, [...applicationImports, ...payloads]])),
   // Layer 6
   ...Object.fromEntries(apis.map((name) => [name, [...layers0to4, ...services]])),
-  'webhook-worker': [
-    // For mails, and loaded only if they are on.
-    'actions',
-    'core',
-    deployed,
-    'service-runtime',
-    'store',
-    'webhook-rendering',
-    'webhook-sender',
-    'webhooks',
-  ],
+  'webhook-worker': ['core', deployed, 'service-runtime', 'webhook-rendering', 'worker'],
   'operator-cli': [...layers0to4, deployed],
   // Layer 7
   checks: everything,
@@ -129,7 +121,7 @@ const storeParts: Record<string, readonly string[]> = {
   operator: ['.'],
   'service-runtime': ['.', 'processes'],
   webhooks: ['.', 'time'],
-  'webhook-worker': ['.', 'contact-mails', 'housekeeping', 'listener', 'time'],
+  worker: ['.', 'contact-mails', 'housekeeping', 'listener', 'time'],
   'dev-environment': ['.'],
   'test-service': ['.'],
 };

@@ -25,6 +25,7 @@ const platform = [
   'packages/webhook-sender',
   'packages/webhook-signing',
   'packages/webhooks',
+  'packages/worker',
   'tools/checks',
   'tools/dev-environment',
   'tools/embedded-postgres',
@@ -36,7 +37,7 @@ const platform = [
 ];
 
 /** Tests, what `pnpm generate` writes, templates, what writes an applied migration, and what is the law firm's. */
-const left = /\.test\.ts$|\/(?:generated|template|firm|baseline)\//;
+const left = /\.test\.ts$|\/(?:generated|template|firm)\//;
 
 /** oxfmt breaks lines so that no comment begins before code. */
 const comment = /^\s*(?:\/[/*]|\*|\{\/\*).*|\s\/\/\s.*/gm;

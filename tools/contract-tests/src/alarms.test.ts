@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { InterfaceAlarm } from '@deedwire/graphql-server';
-import type { WorkerAlarm } from '@deedwire/webhook-worker/report-event';
+import type { WorkerAlarm } from '@deedwire/worker/report-event';
 import { expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '../../..');

@@ -1,6 +1,9 @@
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { pathToFileURL } from 'node:url';
 import { runOperator } from '@deedwire/operator';
-import { build } from '@deedwire/operator-cli/build';
+import { buildOf } from '@deedwire/service-runtime';
+import { workspaceRoot } from './workspace.ts';
 
 export interface OperatorResult {
   exitCode: number;
@@ -23,6 +26,9 @@ export interface OperatorSurroundings {
 
 type OperatedService = Awaited<ReturnType<Parameters<typeof runOperator>[0]>>;
 
+/** The command line registers itself as `apps/operator-cli`, whichever service it operates. */
+export const buildOfOperator = () => buildOf(pathToFileURL(join(workspaceRoot, 'apps/operator-cli/src/main.ts')).href);
+
 /** Runs the command line of a service in this process. */
 export async function callOperatorOf(
   operated: OperatedService,
@@ -44,7 +50,7 @@ export async function callOperatorOf(
     stdin: Readable.from(input === undefined ? [] : [input]),
     stdout: { ...collect('stdout'), ...terminal },
     stderr: collect('stderr'),
-    build,
+    build: buildOfOperator(),
   };
   const exitCode = await runOperator(async () => operated, shell, commandArguments);
   return { exitCode, ...output };

@@ -1,12 +1,12 @@
 /** `pnpm operator [--service <folder>] <command>`: the operator CLI of a service, from its sources. */
 import { loadService, readChosenLayout } from '@deedwire/layout';
-import type { AddCommands } from '@deedwire/operator';
-import { run } from '@deedwire/operator-cli/run';
+import { type AddCommands, runOperatorProcess } from '@deedwire/operator';
+import { buildOfOperator } from './call-operator.ts';
 import { homeOf } from './home.ts';
 
 const [first = '', second, ...rest] = process.argv.slice(2);
 const isChosen = first === '--service';
-await run(
+await runOperatorProcess(
   async () => {
     const layout = await readChosenLayout(isChosen ? second : undefined);
     // Where its `pnpm dev` writes.
@@ -14,5 +14,6 @@ await run(
     const { service, commands } = await loadService<AddCommands>(layout);
     return { service, commands: (await commands?.()) ?? [] };
   },
+  buildOfOperator(),
   isChosen ? rest : process.argv.slice(2),
 );

@@ -33,7 +33,7 @@ async function start({ layout, interfaceName }: Chosen): Promise<RunningApp> {
   const { service } = await loadService(layout);
   const app = pathToFileURL(join(workspaceRoot, layout.root, 'src/service.ts')).href;
   if (interfaceName === null) {
-    const { startWorker } = await import('@deedwire/webhook-worker/start-worker');
+    const { startWorker } = await import('@deedwire/worker');
     return startWorker(service, { app, servesAdmin: true });
   }
   const { startInterface } = await import('@deedwire/graphql-server');

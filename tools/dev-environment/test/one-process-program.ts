@@ -5,7 +5,7 @@ import { testService } from '@deedwire/core/test-service';
 import { type InterfaceCode, startInterface } from '@deedwire/graphql-server';
 /** A program with two interfaces and a worker. It stops them, starts them again, and ends when nothing of them is left. */
 import { loadInterface, readLayout } from '@deedwire/layout';
-import { startWorker } from '@deedwire/webhook-worker/start-worker';
+import { startWorker } from '@deedwire/worker';
 import { workspaceRoot } from '../src/workspace.ts';
 
 type Environment = Record<string, string>;

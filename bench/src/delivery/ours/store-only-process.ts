@@ -3,9 +3,9 @@ import { firm } from '@deedwire/firm';
 import { createSecretKeyRing } from '@deedwire/store';
 import { createListener } from '@deedwire/store/listener';
 import { createRenderer } from '@deedwire/webhook-rendering';
-import { openStores } from '@deedwire/webhook-worker/open-stores';
-import { setTimer } from '@deedwire/webhook-worker/worker';
 import { createWebhookEngine } from '@deedwire/webhooks';
+import { openStores } from '@deedwire/worker/open-stores';
+import { setTimer } from '@deedwire/worker/worker';
 import { serveParent } from '../../child.ts';
 
 const [databaseUrl = '', keyId = '', key = ''] = process.argv.slice(2);

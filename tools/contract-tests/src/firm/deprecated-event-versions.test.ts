@@ -1,5 +1,5 @@
 import { webhookEventTypes } from '@deedwire/webhook-events';
-import { createDeprecationHeaders } from '@deedwire/webhook-worker/deprecation-headers';
+import { createDeprecationHeaders } from '@deedwire/worker/deprecation-headers';
 import { expect, test } from 'vitest';
 
 test('the registry of event types has a deprecation for each deprecated version', () => {

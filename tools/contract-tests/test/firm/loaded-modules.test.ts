@@ -67,7 +67,7 @@ const commands = /\/(?:commands\/|[a-z-]*commands\.ts)/;
 test.each([
   ['lender-api', false, ['lender-schema', ...ofInterfaces]],
   ['partner-api', false, ['partner-schema', ...ofInterfaces]],
-  ['webhook-worker', false, ['webhook-rendering', ...application, ...shared]],
+  ['webhook-worker', false, ['webhook-rendering', 'worker', ...application, ...shared]],
   ['operator-cli', true, ['operator', 'actions', 'webhook-diagnosis', ...application, ...shared]],
 ])(
   'the process of apps/%s loads commands: %s, and only these packages of the workspace',

@@ -39,8 +39,7 @@ async function exported(): Promise<Environment> {
 const versionIn = async (workspace: string): Promise<string> =>
   JSON.parse(await readFile(join(workspaceRoot, workspace, 'package.json'), 'utf8')).version;
 /** As its package says. */
-const versionOf = (app: string): Promise<string> =>
-  versionIn(app === 'webhook-worker' ? 'apps/webhook-worker' : 'tools/test-service');
+const version = await versionIn('tools/test-service');
 
 const ask = (query = '{ __typename }') => postGraphql(t.urls.customer, t.accounts.customer.credential, { query });
 const useOf = ({ uses }: Environment, coordinate: string | null = null): number =>
@@ -67,7 +66,7 @@ test('the export names what runs, in one digest', async () => {
   const { digest, ...rest } = environment;
   expect(digest).toBe(createHash('sha256').update(JSON.stringify(rest)).digest('hex'));
   const expectedApps = [...interfaceNames.map(appOf), 'webhook-worker'];
-  const processes = await Promise.all(apps.map(async (app) => ({ app, version: await versionOf(app), digest: null })));
+  const processes = apps.map((app) => ({ app, version, digest: null }));
   expect(environment).toMatchObject({ formatVersion: 1, environment: 'test', expectedApps, processes, gaps: [] });
   expect(environment.counting).toContainEqual(
     expect.objectContaining({
@@ -177,7 +176,7 @@ test('a worker that was killed hides no worker of a release that does not regist
   const { processes } = await exported();
   await t.sql(`delete from webhook_worker where name = 'old'`);
   const workers = processes.filter(({ app }) => app === 'webhook-worker');
-  expect(workers.map((worker) => worker.version)).toEqual([await versionOf('webhook-worker'), 'unknown']);
+  expect(workers.map((worker) => worker.version)).toEqual([version, 'unknown']);
 });
 
 test('a command of the operator records its build with a write, and not when it reads', async () => {

@@ -3,8 +3,8 @@ import { testService } from '@deedwire/core/test-service';
 import { startReceiver } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { createWebhookSender } from '@deedwire/webhook-sender';
-import { createDeprecationHeaders } from '@deedwire/webhook-worker/deprecation-headers';
-import { createSend } from '@deedwire/webhook-worker/send';
+import { createDeprecationHeaders } from '@deedwire/worker/deprecation-headers';
+import { createSend } from '@deedwire/worker/send';
 import { expect, test } from 'vitest';
 import { listedHeaders } from '../support/delivery-headers.ts';
 

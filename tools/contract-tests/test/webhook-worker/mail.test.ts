@@ -7,7 +7,7 @@ import { createLogger } from '@deedwire/service-runtime';
 import { createStore } from '@deedwire/store';
 import { eventually, startReceiver } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
-import { sendDueMails } from '@deedwire/webhook-worker/mail/send-due-mails';
+import { sendDueMails } from '@deedwire/worker/mail/send-due-mails';
 import { beforeEach, describe, expect, test } from 'vitest';
 import {
   type MailServer,

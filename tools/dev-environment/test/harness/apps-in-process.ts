@@ -8,8 +8,8 @@ import {
   startInterfaceService,
 } from '@deedwire/graphql-server';
 import { createLogger, type RunningServer } from '@deedwire/service-runtime';
-import { readWorkerConfig, type WorkerConfig } from '@deedwire/webhook-worker/config';
-import { createWorker, type Worker } from '@deedwire/webhook-worker/worker';
+import { readWorkerConfig, type WorkerConfig } from '@deedwire/worker/config';
+import { createWorker, type Worker } from '@deedwire/worker/worker';
 import { Registry } from 'prom-client';
 import type { NameOf } from '../../src/application.ts';
 import { pooled } from './start-test-apps.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { createRequire } from 'node:module';
 import type { Service } from '@deedwire/core';
 import {
+  buildOf,
   createLogger,
   loadTracing,
   type RunningApp,
@@ -12,9 +12,6 @@ import { Registry } from 'prom-client';
 import { readWorkerConfig } from './config.ts';
 import { createWorker } from './worker.ts';
 
-// `require`, because an import of a file outside of `src` does not compile.
-const { version }: { version: string } = createRequire(import.meta.url)('../package.json');
-
 /**
  * Starts the worker of a service in this program, which can have interfaces too. It also starts without its database, and becomes ready once
  * that is reachable. It handles no signal and ends no process.
@@ -24,6 +21,7 @@ const { version }: { version: string } = createRequire(import.meta.url)('../pack
  */
 export async function startWorker(service: Service, { app, env, servesAdmin }: StartAppOptions): Promise<RunningApp> {
   const config = readWorkerConfig(service, env);
+  const { version, contracts } = buildOf(app);
   const logger = createLogger({ name: 'webhook-worker', level: config.LOG_LEVEL, service });
   const metrics = new Registry();
   const tracing = await loadTracing(version);
@@ -40,7 +38,7 @@ export async function startWorker(service: Service, { app, env, servesAdmin }: S
       database: worker.database,
       app: 'webhook-worker',
       id: randomUUID(),
-      contracts: new URL('contracts.json', app),
+      contracts,
     },
     pools: worker.pools,
     readiness: () => worker.readiness(),

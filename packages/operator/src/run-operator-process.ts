@@ -1,13 +1,18 @@
-import { runOperator } from '@deedwire/operator';
-import { build } from './build.ts';
+import { runOperator } from './run-operator.ts';
+import type { Surroundings } from './shell.ts';
 
 /**
  * Runs a command in this process, whose exit code it sets.
  *
  * @param load loads the application, whose faults are reported as those of a command
+ * @param build what the command line registers itself as
  * @param commandArguments without the name of the program
  */
-export async function run(load: Parameters<typeof runOperator>[0], commandArguments: readonly string[]): Promise<void> {
+export async function runOperatorProcess(
+  load: Parameters<typeof runOperator>[0],
+  build: Surroundings['build'],
+  commandArguments: readonly string[],
+): Promise<void> {
   const { env, stdin, stdout, stderr } = process;
   /** What it changes, it finishes, even if nothing reads its output. */
   const isChange = commandArguments.includes('--yes');
