@@ -90,6 +90,7 @@ export type {
   PersonTable,
   Service,
   ServiceOf,
+  InterfaceOptions,
   ServiceOptions,
 } from './service.ts';
 export { describeSubscriptionName, isSubscriptionName } from './subscription-name.ts';

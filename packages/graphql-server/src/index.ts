@@ -15,6 +15,6 @@ export {
 } from './schema/operation-context.ts';
 export { addMutation } from './schema/add-mutation.ts';
 export { startInterface, type StartInterfaceOptions } from './start-interface.ts';
-export { serveContract, type ServedContract } from './versions/serve-contract.ts';
+export { type Contract, serveContract, type ServedContract } from './versions/serve-contract.ts';
 export type { InterfaceAlarm } from './webhooks/open-pull.ts';
 export { addWebhooks } from './webhooks/webhooks.ts';

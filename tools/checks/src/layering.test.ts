@@ -21,6 +21,7 @@ const layers0to4 = [...layers0to3, 'graphql-server', 'operator', 'worker'];
 const apps = [...apis, 'webhook-worker', 'operator-cli'];
 const everything = [
   ...layers0to4,
+  'service',
   'webhook-contract',
   ...services,
   ...apps,
@@ -70,6 +71,8 @@ const mayImport: Record<string, readonly string[]> = {
   operator: [...layers0to3],
   // `actions` for mails, which is loaded only if they are on.
   worker: ['actions', 'core', 'service-runtime', 'store', 'webhook-rendering', 'webhook-sender', 'webhooks'],
+  // The published package, which has the platform in it.
+  service: ['append', 'core', 'graphql-server', 'operator', 'service-runtime', 'store', 'webhook-contract', 'worker'],
   // Layer 5
   ...Object.fromEntries(services.map((name) => [name, [...applicationImports, ...payloads]])),
   // Layer 6

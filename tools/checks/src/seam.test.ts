@@ -16,6 +16,7 @@ const platform = [
   'packages/operation-analysis',
   'packages/operator',
   'packages/portal',
+  'packages/service',
   'packages/service-runtime',
   'packages/store',
   'packages/webhook-contract',

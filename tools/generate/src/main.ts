@@ -28,6 +28,10 @@ const generators: readonly Generator[] = [
     ofService: async (layout) => (await import('./composed/composed-contracts.ts')).composedContracts(layout),
   },
   {
+    name: 'common-interface',
+    ofWorkspace: async () => (await import('./composed/common-interface.ts')).commonInterface(),
+  },
+  {
     name: 'composed-payloads',
     ofService: (layout) =>
       withPayloads(layout, async (each) => (await import('./payloads/composed-payloads.ts')).composedPayloads(each)),

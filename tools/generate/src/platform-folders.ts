@@ -7,5 +7,6 @@ export const coreFolder = 'packages/core';
 export const checkFolder = 'packages/contract-check';
 export const portalFolder = 'packages/portal';
 export const receiverFolder = 'packages/webhook-receiver';
+export const serviceFolder = 'packages/service';
 export const signingFolder = 'packages/webhook-signing';
 export const docsFolder = 'docs';

@@ -1,3 +1,4 @@
+export { composePackage } from './compose-package.ts';
 export { cutVersions } from './cut-versions.ts';
 export {
   addedIn,

@@ -13,8 +13,9 @@ export function checkCode(service: Service, name: InterfaceName, { versions }: S
   const [inService, inCode] = [list(known.filter(({ status }) => status !== 'retired')), list(versions)];
   const faults = versions.flatMap(({ version, schema }) => {
     const types = accountTypesOf(service).filter((type) => isObjectType(schema.getType(type)));
-    if (types.includes(account)) return [];
-    return `the type of its accounts is ${account} in the service; the code of ${version} has ${types.join(', ') || 'none'}`;
+    // With nothing but the common half, it has none.
+    if (types.length === 0 || types.includes(account)) return [];
+    return `the type of its accounts is ${account} in the service; the code of ${version} has ${types.join(', ')}`;
   });
   if (inService !== inCode)
     faults.push(`its versions are ${inService || 'none'} in the service; the code serves ${inCode || 'none'}`);

@@ -17,7 +17,7 @@ import {
 } from './editions.ts';
 import { fillSlotsOf } from './slots.ts';
 
-const sections = z.record(z.string(), z.record(z.string(), z.unknown()));
+export const sections = z.record(z.string(), z.record(z.string(), z.unknown()));
 
 /** The SDL and the manifest of each version of each interface, from what only it has and from its edition of the common half. */
 export function composedContracts(layout: Layout): Generated {

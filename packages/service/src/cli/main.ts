@@ -1,0 +1,80 @@
+import { pathToFileURL } from 'node:url';
+import { ServiceError } from '@deedwire/core';
+import { runOperatorProcess } from '@deedwire/operator';
+import { buildOf, runMain } from '@deedwire/service-runtime';
+import { Command } from 'commander';
+import { startInterface } from '../start-interface.ts';
+import { startWorker } from '../start-worker.ts';
+import { init } from './init.ts';
+import { findServiceFile, loadService } from './load-service.ts';
+
+const program = new Command('deedwire')
+  .description('Webhooks for an application: events in its own transactions, delivered to its customers.')
+  .option('--service <file>', 'the module that exports `service` (default: deedwire/service.ts, .mts, .js or .mjs)')
+  .enablePositionalOptions()
+  .showHelpAfterError('See: deedwire --help');
+
+const serviceFile = (): string => findServiceFile(process.cwd(), program.opts<{ service?: string }>().service);
+
+program
+  .command('init')
+  .description('write the files of a service into the folder deedwire; it replaces no file')
+  .option(
+    '--name <name>',
+    'of the service, for good: it begins the names of its database roles (default: that of the package)',
+  )
+  .option('--interface <name>', 'of its customers: they get a GraphQL API and a portal', 'customer')
+  .action(({ name = null, ...options }: { name?: string | null; interface: string }) =>
+    init(process.cwd(), { name, ...options }),
+  );
+
+program
+  .command('migrate')
+  .description('create or upgrade the tables, in the schema deedwire of the database DATABASE_URL')
+  .helpOption(false)
+  .allowUnknownOption()
+  .argument('[options...]')
+  .action((options: string[]) => operate(['database', 'migrate', ...options]));
+
+program
+  .command('worker')
+  .description('deliver events until it is stopped')
+  .action(() =>
+    runMain(async () => {
+      const { service, app } = await loadService(serviceFile());
+      return startWorker(service, { app, servesAdmin: true });
+    }),
+  );
+
+program
+  .command('interface')
+  .description('serve the GraphQL API and the portal of an interface until it is stopped')
+  .argument('<name>')
+  .action((name: string) =>
+    runMain(async () => {
+      const { service, app } = await loadService(serviceFile());
+      if (!Object.hasOwn(service.interfaces, name))
+        program.error(
+          `error: the service has no interface ${name}. It has ${Object.keys(service.interfaces).join(', ')}.`,
+        );
+      return startInterface(service, name, { app, servesAdmin: true });
+    }),
+  );
+
+program
+  .command('operator')
+  .description('manage accounts, keys, subscriptions, deliveries and the database: `deedwire operator --help`')
+  .helpOption(false)
+  .allowUnknownOption()
+  .argument('[command...]')
+  .action((command: string[]) => operate(command.length === 0 ? ['--help'] : command));
+
+async function operate(command: readonly string[]): Promise<void> {
+  const file = serviceFile();
+  await runOperatorProcess(async () => await loadService(file), buildOf(pathToFileURL(file).href), command);
+}
+
+await program.parseAsync().catch((error: unknown) => {
+  if (!(error instanceof ServiceError)) throw error;
+  program.error(`error: ${error.message}`);
+});

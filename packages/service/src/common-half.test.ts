@@ -1,0 +1,100 @@
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type DocumentNode, type GraphQLSchema, Kind, parse, print, resolveSchemaCoordinate, visit } from 'graphql';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { commonHalf } from './common-half.ts';
+import { defineService } from './define-service.ts';
+
+const edition = join(import.meta.dirname, '../common/2026-11-01.graphql');
+const serviceOf = (date: string) =>
+  defineService({
+    names: {
+      service: 'shop',
+      gidNamespace: 'shop',
+      apiKeyPrefix: 'shop',
+      headerPrefix: 'X-Shop',
+      userAgent: 'Shop-Webhooks',
+    },
+    interfaces: { customer: { title: 'Customer', account: 'Customer', versions: { [date]: {} } } },
+  });
+const service = serviceOf('2026-11-01');
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'common-half-'));
+  mkdirSync(join(folder, 'customer'));
+  cpSync(edition, join(folder, 'customer/2026-11-01.graphql'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const serve = () => commonHalf(service, 'customer', folder).contract;
+
+function change(edit: (sdl: string) => string): void {
+  const file = join(folder, 'customer/2026-11-01.graphql');
+  const before = readFileSync(file, 'utf8');
+  const after = edit(before);
+  if (after === before) throw new Error('The edit changes nothing.');
+  writeFileSync(file, after);
+}
+
+test('serves the SDL of its edition', () => {
+  const { problems, versions } = serve();
+  expect(problems).toEqual([]);
+  expect(versions.map(({ version }) => version)).toEqual(['2026-11-01']);
+});
+
+// An upgrade of the platform adds such parts to an edition. An application serves them when it takes the new SDL.
+test.each([
+  'Query.webhookEgressAddresses',
+  'Query.webhookDeliveries(recordId:)',
+  'WebhookSubscription.name',
+  'CreateWebhookSubscriptionInput.name',
+  'WebhookAttemptError.TIMEOUT',
+  'Mutation.createWebhookListener',
+])('does not serve %s if its SDL lacks it', (coordinate) => {
+  const has = (schema: GraphQLSchema | undefined) =>
+    schema !== undefined && resolveSchemaCoordinate(schema, coordinate) !== undefined;
+  expect(has(serve().versions[0]?.schema)).toBe(true);
+  change((sdl) => print(without(parse(sdl), coordinate)));
+  const { problems, versions } = serve();
+  expect(problems).toEqual([]);
+  expect(has(versions[0]?.schema)).toBe(false);
+});
+
+/** @param coordinate `Type.member` or `Type.field(argument:)` */
+function without(document: DocumentNode, coordinate: string): DocumentNode {
+  const [, type, member, argument] = /^(\w+)\.(\w+)(?:\((\w+):\))?$/.exec(coordinate) ?? [];
+  const removed = argument === undefined ? [type, member] : [type, member, argument];
+  const path: string[] = [];
+  return visit(document, {
+    enter(node) {
+      if (!('name' in node) || node.kind === Kind.NAMED_TYPE || node.name === undefined) return undefined;
+      path.push(node.name.value);
+      if (path.join('.') !== removed.join('.')) return undefined;
+      path.pop();
+      return null;
+    },
+    leave(node) {
+      if ('name' in node && node.kind !== Kind.NAMED_TYPE && node.name !== undefined) path.pop();
+    },
+  });
+}
+
+test('names what only the SDL has', () => {
+  change((sdl) =>
+    sdl.replace('  webhookEgressAddresses: [String!]!\n', '  webhookEgressAddresses: [String!]!\n  orders: [ID!]!\n'),
+  );
+  expect(serve().problems.join()).toContain('orders: [ID!]!');
+});
+
+test('names an SDL that is missing, and a date that is none of an edition', () => {
+  rmSync(join(folder, 'customer/2026-11-01.graphql'));
+  expect(() => commonHalf(service, 'customer', folder)).toThrow(
+    `The SDL ${join(folder, 'customer/2026-11-01.graphql')} is missing. Write it with \`deedwire init\`.`,
+  );
+  cpSync(edition, join(folder, 'customer/2020-01-01.graphql'));
+  expect(() => commonHalf(serviceOf('2020-01-01'), 'customer', folder)).toThrow(
+    'The interface customer has the version 2020-01-01, and no edition has this date. There are 2026-11-01.',
+  );
+});
