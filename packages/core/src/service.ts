@@ -130,7 +130,8 @@ export interface ServiceOptions {
   readonly clientActions?: readonly string[];
   /**
    * A folder of SQL files, `new URL('./migrations/', import.meta.url)`, which `database migrate` applies in the order of their names, after
-   * the migrations of the platform and the interfaces. Defaults to none: another program creates its tables.
+   * the migrations of the platform and the interfaces. A file `rights.json` beside them has the rights that they grant, without which no app
+   * becomes ready. Defaults to none: another program creates its tables.
    */
   readonly migrations?: URL;
 }

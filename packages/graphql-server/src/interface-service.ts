@@ -211,7 +211,7 @@ export async function startInterfaceService<Served extends Service>(
       renderRefusal: createRefusalRenderer(documentation),
     },
     async readiness() {
-      const ofDatabase = describeCheckOfApps(await checkDatabaseOfApps(store, roleOf(interfaceName)));
+      const ofDatabase = describeCheckOfApps(await checkDatabaseOfApps(store, service, roleOf(interfaceName)));
       if (ofDatabase.length > 0) return [...contract.problems, ...ofDatabase];
       const ofService = await findServiceProblems(store, { service, gidNamespace: config.GID_NAMESPACE });
       const ofWorkers = await findWorkersToReplace({ store, service }, [interfaceName]);

@@ -165,7 +165,7 @@ export function readSecretKeys(shell: Shell): SecretKeyRing {
 
 /** Without the triggers of a migration, for example, the database would not record changes in the audit log. */
 async function requireDatabase(context: OperatorContext): Promise<void> {
-  const [ofDatabase] = await findDatabaseProblems(context.store, 'operator');
+  const [ofDatabase] = await findDatabaseProblems(context.store, context.service, 'operator');
   const problem = ofDatabase ?? (await findServiceProblems(context.store, context))[0];
   if (problem !== undefined) throw new Error(problem.replace(/^t/, 'T'));
 }

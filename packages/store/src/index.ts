@@ -33,7 +33,7 @@ export {
   DatabaseUrlError,
 } from './connections/connection-options.ts';
 export type { PoolState } from './connections/kept-clients.ts';
-export { searchPathOf, withSchema } from './connections/search-path.ts';
+export { withSchema } from './connections/search-path.ts';
 export { withTableLock } from './connections/table-lock.ts';
 export { backgroundTimeouts, type DatabaseTimeouts, requestTimeouts } from './connections/timeouts.ts';
 

@@ -45,7 +45,7 @@ const valueOf = async (database: Database, setting: string) =>
   ).value;
 
 const problemsOf = (databaseUrl: string, options?: Partial<StoreOptions>) =>
-  withStore(databaseUrl, (store) => describeDatabaseProblems(store, 'supplier_api'), options);
+  withStore(databaseUrl, (store) => describeDatabaseProblems(store, testService, 'supplier_api'), options);
 
 /** A login that may create roles, and nothing else. */
 async function loginOf({ name, databaseUrl, run }: Awaited<ReturnType<typeof emptyDatabase>>) {
@@ -92,7 +92,7 @@ test('sets what a database has otherwise', async () => {
       expect([setting, await valueOf(store, setting)]).toEqual([setting, expected]);
       expect(await store.transaction((transaction) => valueOf(transaction, setting))).toBe(expected);
     }
-    expect(await describeDatabaseProblems(store, 'supplier_api')).toEqual([]);
+    expect(await describeDatabaseProblems(store, testService, 'supplier_api')).toEqual([]);
   });
 });
 
@@ -157,7 +157,7 @@ describe('behind a transaction pooler', () => {
       async (store) => {
         for (const [setting, , expected] of settable)
           expect([setting, await valueOf(store, setting)]).toEqual([setting, expected]);
-        expect(await describeDatabaseProblems(store, 'supplier_api')).toEqual([]);
+        expect(await describeDatabaseProblems(store, testService, 'supplier_api')).toEqual([]);
       },
       pooled,
     );
@@ -214,7 +214,7 @@ test('names the setting of a read-only database, in which an operator can read',
   expect(await problemsOf(databaseUrl)).toEqual([expect.stringContaining(message)]);
   await expect(migrate(databaseUrl, testService)).rejects.toThrow(`Nothing was migrated: ${message}`);
   await withStore(databaseUrl, async (store) => {
-    expect(await findDatabaseProblems(store, 'operator')).toEqual([]);
+    expect(await findDatabaseProblems(store, testService, 'operator')).toEqual([]);
     await expect(
       store.transaction((transaction) => transaction.query({ name: 'write', text: 'delete from customer_order' }, [])),
     ).rejects.toThrow('The database is read-only.');

@@ -1,10 +1,9 @@
 import { testService } from '@deedwire/core/test-service';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
-import { connect, type Connection } from '@deedwire/testing';
+import { connect, type Connection, missing } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { beforeAll, expect, test } from 'vitest';
 import { applyMigrations, groupRolesOf, migrate, readMigrations } from '../src/index.ts';
-import { migratedRoles } from '../src/migrations/rights.ts';
 import { selectEnvironment } from '../src/processes/environment.ts';
 import { createServiceDatabase, withStore } from './support/database.ts';
 import { problemsOf } from './support/rights.ts';
@@ -20,7 +19,6 @@ const superuser = await forFile(connect(database.databaseUrl));
 const name = new URL(database.databaseUrl).pathname.slice(1);
 const owner = `${name}_owner`;
 const ownerUrl = Object.assign(new URL(database.databaseUrl), { username: owner, password: 'p' }).href;
-const created = [...new Set([...roles, ...(await migratedRoles())])].join(', ');
 const prefix = `${name}_absent_`;
 
 await forFile(
@@ -43,9 +41,14 @@ beforeAll(async () => {
     all.filter(({ name: migration }) => migration < '0105'),
     {},
   );
+  const [{ created } = missing()] = await superuser.run(
+    `select string_agg(distinct grantee::regrole::text, ', ') as created
+     from pg_class, aclexplode(relacl)
+     where relnamespace = 'public'::regnamespace and grantee not in (0, relowner)`,
+  );
   await superuser.run(
     `create or replace function role_prefix() returns text language sql immutable return '${prefix}';
-     drop owned by ${created}; alter role ${owner} nosuperuser`,
+     drop owned by ${String(created)}; alter role ${owner} nosuperuser`,
   );
   await migrate(ownerUrl, testService, { onAbsentRoles: (consequences) => told.push(consequences) });
 });

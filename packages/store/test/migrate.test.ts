@@ -44,7 +44,7 @@ const pending = async () => {
   return (await compareMigrations(named)).pending;
 };
 const problems = (databaseUrl = database.databaseUrl) =>
-  withStore(databaseUrl, (store) => describeDatabaseProblems(store, 'webhook_worker'));
+  withStore(databaseUrl, (store) => describeDatabaseProblems(store, testService, 'webhook_worker'));
 
 /** A session that holds a lock. */
 const idle = (applicationName: string) => ({

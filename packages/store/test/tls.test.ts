@@ -1,6 +1,7 @@
 import { chmod, chown, copyFile, mkdir, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { testService } from '@deedwire/core/test-service';
 import { startPostgres, withClient, type PostgresServer } from '@deedwire/embedded-postgres';
 import { eventually, listen } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
@@ -200,7 +201,7 @@ describe('a PostgreSQL server with TLS', () => {
   test('keeps an app with the reason from becoming ready', async () => {
     await present('other-host');
     await withStore(url, async (store) =>
-      expect(await describeDatabaseProblems(store, 'supplier_api')).toEqual([
+      expect(await describeDatabaseProblems(store, testService, 'supplier_api')).toEqual([
         'the database is not available: ERR_TLS_CERT_ALTNAME_INVALID (the URL names 127.0.0.1, the certificate DNS:db.example.com)',
       ]),
     );

@@ -1,3 +1,4 @@
+import type { Service } from '@deedwire/core';
 import {
   checkDatabase,
   type DatabaseCheck,
@@ -41,10 +42,11 @@ export function keepsWorkersFromStarting({ name, isBehind }: SequenceState): boo
  */
 export async function checkDatabaseOfApps(
   store: Store,
+  service: Service,
   login: GroupRole,
   apps: readonly GroupRole[] = [login],
 ): Promise<AppsCheck> {
-  const check = await checkDatabase(store, login, apps);
+  const check = await checkDatabase(store, service, login, apps);
   if (!apps.includes('webhook_worker') || check.problems.length > 0) return { ...check, sequences: [] };
   try {
     const own = (await selectRolePrefix(store)) + login;

@@ -1,3 +1,4 @@
+import type { Service } from '@deedwire/core';
 import type { Store } from '@deedwire/store';
 import type { AttemptResult, DetailsPolicy } from '@deedwire/webhook-sender';
 import { applySubscriptionChange } from './apply-subscription-change.ts';
@@ -126,7 +127,7 @@ export interface WebhookEngine {
    */
   raiseAlerts(gidNamespace: string, signal: AbortSignal): Promise<void>;
   /** Lists what prevents the worker from starting, one sentence each. */
-  problems(): Promise<readonly string[]>;
+  problems(service: Service): Promise<readonly string[]>;
   /** `blocked`: queue entries that wait for another build or for another attempt, counted every 10 seconds. */
   stats(): DispatcherStats & { readonly shards: number; readonly blocked: number };
   /** How many subscriptions in memory have a breaker in each state. */
@@ -320,8 +321,8 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
         workers.fencedOut();
       }
     },
-    async problems() {
-      const check = await checkDatabaseOfApps(store, 'webhook_worker');
+    async problems(service) {
+      const check = await checkDatabaseOfApps(store, service, 'webhook_worker');
       for (const { name } of check.sequences.filter(keepsWorkersFromStarting)) {
         if (sequencesBehind.has(name)) continue;
         sequencesBehind.add(name);

@@ -1,3 +1,4 @@
+import { testService } from '@deedwire/core/test-service';
 import { createStore, onlyRow } from '@deedwire/store';
 import { eventually } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
@@ -95,7 +96,7 @@ test('has planned the statements of fan-out on four connections', async () => {
 });
 
 test('a worker must not start while a sequence is behind the rows', async () => {
-  expect(await engine.problems()).toEqual([]);
+  expect(await engine.problems(testService)).toEqual([]);
   const account = await seedAccount(store);
   const subscription = await store.transaction((transaction) => seedSubscription(transaction, account));
   const set = (position: number) =>
@@ -107,8 +108,8 @@ test('a worker must not start while a sequence is behind the rows', async () => 
   const problem = expect.stringMatching(
     /^The sequence webhook_queue_position is at \d+, but .* contain 1000000\. Run `deedwire-operator database advance-sequences`\.$/,
   );
-  expect(await engine.problems()).toEqual([problem]);
-  expect(await engine.problems()).toEqual([problem]);
+  expect(await engine.problems(testService)).toEqual([problem]);
+  expect(await engine.problems(testService)).toEqual([problem]);
   expect(alarms).toEqual([
     {
       kind: 'sequence-behind',
@@ -118,5 +119,5 @@ test('a worker must not start while a sequence is behind the rows', async () => 
     },
   ]);
   await set(1);
-  expect(await engine.problems()).toEqual([]);
+  expect(await engine.problems(testService)).toEqual([]);
 });

@@ -181,7 +181,7 @@ export function createWorker(options: WorkerOptions): Worker {
 
   return {
     async readiness() {
-      const problems = await engine.problems();
+      const problems = await engine.problems(service);
       if (problems.length > 0) return problems;
       return [...(await findServiceProblems(store, { service, gidNamespace })), ...(await findLostStatements(store))];
     },

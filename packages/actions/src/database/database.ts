@@ -43,7 +43,7 @@ export interface OperatorsCheck extends AppsCheck {
 /** Checks a database as all apps together do before they become ready, and whether it can grow. */
 export async function checkDatabase(context: ActionContext & { store: PooledStore }): Promise<OperatorsCheck> {
   const { store, service, now } = context;
-  const check = await checkDatabaseOfApps(store, 'operator', groupRolesOf(service));
+  const check = await checkDatabaseOfApps(store, service, 'operator', groupRolesOf(service));
   const none = { warnings: [], openFunctions: [], risks: [], sharedAddresses: [] };
   if (check.problems.length > 0) return { ...check, ...none, growthNotTried: 'the database has other problems' };
   const { problem, notTried } = await tryGrowth(store);

@@ -69,7 +69,7 @@ test.each(['Referral', 'Friend'])(
     ]);
     for (const role of ['customer_api', 'operator'] as const) {
       const url = await database.urlFor(role);
-      expect(await withStore(url, (store) => describeDatabaseProblems(store, role))).toEqual([]);
+      expect(await withStore(url, (store) => describeDatabaseProblems(store, service, role))).toEqual([]);
       expect(await withStore(url, (store) => findUnregistered(store, service))).toEqual([]);
     }
   },

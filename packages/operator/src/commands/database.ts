@@ -7,7 +7,7 @@ import {
   setKeySelfService,
 } from '@deedwire/actions';
 import { isServiceName } from '@deedwire/core';
-import { type Migrated, type MigrateOptions, schemaVariable, searchPathOf } from '@deedwire/store';
+import { type Migrated, type MigrateOptions, schemaVariable } from '@deedwire/store';
 import { Argument, type Command, InvalidArgumentError } from 'commander';
 import { addNumberOptions, describeAdvanced, readNumbers } from '../advanced-sequences.ts';
 import { findDatabaseUrl } from '../database-url.ts';
@@ -124,11 +124,7 @@ writes, indexes of another version of a collation, a certificate of the database
 an account with the same address.`),
     )
     .action(async (options: OutputOptions) => {
-      let inSchema = '';
-      const checked = await withAnyDatabase(shell, (context, { DATABASE_SCHEMA: schema }) => {
-        if (schema !== undefined) inSchema = `  set search_path = ${searchPathOf(schema)};\n`;
-        return checkDatabase(context);
-      });
+      const checked = await withAnyDatabase(shell, checkDatabase);
       const { sequences, missingRights, openFunctions, growthNotTried } = checked;
       // A database without the migrations of this build has no sequences to show.
       if (options.json || sequences.length > 0)
@@ -146,15 +142,13 @@ an account with the same address.`),
         shell.stderr.write(`not tried: whether the database can grow, because ${growthNotTried}.\n`);
       const problems = checked.problems.map((problem) => problem.replace(/^t/, 'T'));
       if (missingRights.length > 0) {
-        const statements = missingRights.map(({ role, right }) => `  grant ${right} to ${role};`).join('\n');
-        problems.push(
-          `Group roles lack rights. Grant them with the login that ran the migrations:\n${inSchema}${statements}`,
-        );
+        const statements = missingRights.map(({ sql }) => `  ${sql};`).join('\n');
+        problems.push(`Group roles lack rights. Grant them with the login that ran the migrations:\n${statements}`);
       }
       if (openFunctions.length > 0) {
         const statements = openFunctions.map((name) => `  revoke execute on routine ${name} from public;`).join('\n');
         problems.push(
-          `Every login may call functions with the rights of the owner. Run with the login that ran the migrations:\n${inSchema}${statements}`,
+          `Every login may call functions with the rights of the owner. Run with the login that ran the migrations:\n${statements}`,
         );
       }
       const behind = sequences.filter(({ isBehind }) => isBehind).map(({ name }) => name);

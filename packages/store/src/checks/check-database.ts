@@ -1,3 +1,4 @@
+import type { Service } from '@deedwire/core';
 import {
   isLostStatement,
   MigrationChangedError,
@@ -5,11 +6,11 @@ import {
   StoreUnavailableError,
 } from '../kernel/errors.ts';
 import { findAbsentRoles } from '../migrations/absent-roles.ts';
-import { compareMigrations } from '../migrations/compare-migrations.ts';
+import { compareApplicationMigrations, compareMigrations } from '../migrations/compare-migrations.ts';
 import { findSettingProblems, ownLogin } from '../migrations/database-settings.ts';
 import type { GroupRole } from '../migrations/group-roles.ts';
 import type { AppliedMigration } from '../migrations/pending-migrations.ts';
-import { type MissingRight, missingRights, selectLoginPlace } from '../migrations/rights.ts';
+import { type MissingRight, missingRight, missingRights, selectLoginPlace } from '../migrations/rights.ts';
 import { firstRow, onlyRow, sql } from '../statements/database.ts';
 import type { PooledStore, Store } from '../transactions/store.ts';
 
@@ -21,7 +22,8 @@ interface Login {
   isOwner: boolean;
   /** The table of the applied migrations exists. */
   isMigrated: boolean;
-  mayReadMigrations: boolean;
+  /** The tables of applied migrations that it may not read. */
+  unreadable: string[];
 }
 
 /** What keeps apps from working with a database. Empty if nothing does. */
@@ -32,18 +34,19 @@ export interface DatabaseCheck {
 }
 
 /**
- * Checks a database as each app does before it becomes ready. An unavailable database and wrong migrations are problems, too.
+ * Checks a database as each app of a service does before it becomes ready. An unavailable database and wrong migrations are problems, too.
  *
  * @param login the group role that the login of the store needs
  * @param apps whose rights are compared. Defaults to those of the login
  */
 export async function checkDatabase(
   store: Store,
+  service: Service,
   login: GroupRole,
   apps: readonly GroupRole[] = [login],
 ): Promise<DatabaseCheck> {
   try {
-    return await findProblems(store, login, apps);
+    return await findProblems(store, service, login, apps);
   } catch (error) {
     if (error instanceof StoreUnavailableError) return only(describeUnavailable(error));
     if (isLostStatement(error)) return only(lostStatements);
@@ -56,14 +59,15 @@ export async function checkDatabase(
 export function describeDatabaseCheck({ problems, missingRights: missing }: DatabaseCheck): string[] {
   const first = firstRow(missing);
   if (first === null) return problems;
-  const { role, right } = first;
-  const others = missing.length === 1 ? '' : ` and ${missing.length - 1} other rights`;
-  return [...problems, `the group role ${role} lacks the right "${right}"${others}; run: grant ${right} to ${role}`];
+  const { role, right, sql: grant } = first;
+  const count = missing.length - 1;
+  const others = count === 0 ? '' : ` and ${count} other ${count === 1 ? 'right' : 'rights'}`;
+  return [...problems, `the group role ${role} lacks the right "${right}"${others}; run: ${grant}`];
 }
 
 /** As `checkDatabase`, one sentence each, without the period. */
-export async function describeDatabaseProblems(store: Store, login: GroupRole): Promise<string[]> {
-  return describeDatabaseCheck(await checkDatabase(store, login));
+export async function describeDatabaseProblems(store: Store, service: Service, login: GroupRole): Promise<string[]> {
+  return describeDatabaseCheck(await checkDatabase(store, service, login));
 }
 
 /**
@@ -73,8 +77,8 @@ export async function describeDatabaseProblems(store: Store, login: GroupRole): 
  * @throws {MigrationMissingError} as `migrate` does
  * @throws {StoreUnavailableError} when the database is unavailable
  */
-export async function findDatabaseProblems(store: Store, login: GroupRole): Promise<string[]> {
-  return describeDatabaseCheck(await findProblems(store, login, [login]));
+export async function findDatabaseProblems(store: Store, service: Service, login: GroupRole): Promise<string[]> {
+  return describeDatabaseCheck(await findProblems(store, service, login, [login]));
 }
 
 /** What an app says that finds no statements where it prepared them. */
@@ -105,13 +109,19 @@ export async function findLostStatements(store: PooledStore): Promise<string[]> 
   }
 }
 
-async function findProblems(store: Store, login: GroupRole, apps: readonly GroupRole[]): Promise<DatabaseCheck> {
+async function findProblems(
+  store: Store,
+  service: Service,
+  login: GroupRole,
+  apps: readonly GroupRole[],
+): Promise<DatabaseCheck> {
   // An operator can read a database that is read-only.
   const ofSettings = await findSettingProblems(store, apps.every((app) => app === 'operator') ? 'read' : 'write');
   if (ofSettings.length > 0) return { problems: ofSettings, missingRights: [] };
-  const { schema, rolePrefix: prefix } = await selectLoginPlace(store);
+  const place = await selectLoginPlace(store);
+  const { schema, rolePrefix: prefix } = place;
   const role = prefix + login;
-  const { name, isMember, isOwner, isMigrated, mayReadMigrations } = await findLogin(store, role);
+  const { name, isMember, isOwner, isMigrated, unreadable } = await findLogin(store, role);
   const absent = isMigrated ? await findAbsentRoles(store, [...new Set([login, ...apps])], prefix) : [];
   if (!isOwner && absent.includes(role))
     return only(
@@ -124,7 +134,8 @@ async function findProblems(store: Store, login: GroupRole, apps: readonly Group
         ? `the login ${name} is not in the group role ${role} of this app; run: grant ${role} to ${name}`
         : `the login is not in the group role ${role}; let this app have ${ownLogin}`,
     );
-  if (!mayReadMigrations) return { problems: [], missingRights: [{ role, right: 'select on schema_migration' }] };
+  if (unreadable.length > 0)
+    return { problems: [], missingRights: unreadable.map((table) => missingRight(role, `select on ${table}`, schema)) };
   const { pending, later, outdating } = await compareMigrations(isMigrated ? await selectAppliedMigrations(store) : []);
   if (pending.length > 0)
     return only(`the database lacks migrations: ${pending.join(', ')}; run: deedwire-operator database migrate`);
@@ -133,7 +144,15 @@ async function findProblems(store: Store, login: GroupRole, apps: readonly Group
   // A later migration may have revoked what this build uses no longer.
   const compared =
     later.length > 0 ? [] : apps.filter((app) => !absent.includes(prefix + app) && (app !== login || !isOwner));
-  return { problems: [], missingRights: await missingRights(store, compared, prefix) };
+  const ofApplication = (await areApplied(store, service.migrations)) ? service.migrations : null;
+  return { problems: [], missingRights: await missingRights(store, place, compared, ofApplication) };
+}
+
+/** Whether the rights of the application are those of this release. Another check names the migrations that its database lacks. */
+async function areApplied(store: Store, folder: Service['migrations']): Promise<boolean> {
+  if (folder === null) return false;
+  const { pending, later } = await compareApplicationMigrations(store, folder);
+  return pending.length === 0 && later.length === 0;
 }
 
 const only = (problem: string): DatabaseCheck => ({ problems: [problem], missingRights: [] });
@@ -145,10 +164,16 @@ async function findLogin(store: Store, role: string): Promise<Login> {
         coalesce(pg_has_role(to_regrole($1), 'usage'), true) as "isMember",
         coalesce(pg_has_role(migrations.owner, 'usage'), false) as "isOwner",
         migrations.oid is not null as "isMigrated",
-        coalesce(has_table_privilege(migrations.oid, 'select'), true) as "mayReadMigrations"
+        array(
+          select relname::text
+          from pg_class
+          where relnamespace = migrations.schema and relname in ('schema_migration', 'app_migration')
+            and not has_table_privilege(oid, 'select')
+          order by relname desc
+        ) as unreadable
       from (values (1)) as one_row
       left join (
-        select oid, relowner as owner from pg_class where oid = to_regclass('schema_migration')
+        select oid, relowner as owner, relnamespace as schema from pg_class where oid = to_regclass('schema_migration')
       ) migrations on true`;
   return onlyRow(await store.query<Login & Record<string, unknown>>(statement, [role]));
 }

@@ -1,12 +1,19 @@
 import { type Database, sql } from '../statements/database.ts';
 
 /**
- * The functions that run with the rights of the owner of the tables and that every login may call, as SQL takes them: a restore without rights
- * leaves them so. Without those of extensions.
+ * The functions that run with the rights of the owner of the tables and that every login may call, as SQL takes them with any search path: a
+ * restore without rights leaves them so. Without those of extensions.
  */
 export async function findOpenFunctions(database: Database): Promise<string[]> {
   const statement = sql('open-functions')`
-      select p.oid::regprocedure::text as name
+      select format('%s.%I(%s)', c.relnamespace::regnamespace, p.proname, (
+          select string_agg(
+            concat(case when t.typnamespace = c.relnamespace then c.relnamespace::regnamespace || '.' end, format_type(t.oid, null)), ', '
+            order by a.number
+          )
+          from unnest(p.proargtypes::oid[]) with ordinality as a (type, number)
+          join pg_type t on t.oid = a.type
+        )) as name
       from pg_class c
       join pg_proc p on p.pronamespace = c.relnamespace and p.proowner = c.relowner and p.prosecdef
       where c.oid = to_regclass('schema_migration')

@@ -42,13 +42,26 @@ function compare(
   };
 }
 
+/**
+ * Compares the migrations of an application with those that a database has, of which the platform's are applied.
+ *
+ * @throws {MigrationChangedError} as `migrate` does
+ * @throws {MigrationMissingError} as `migrate` does
+ */
+export async function compareApplicationMigrations(
+  database: Database,
+  folder: NonNullable<Service['migrations']>,
+): Promise<ComparedMigrations> {
+  const statement = sql('application-migrations')`select name, checksum from app_migration order by name`;
+  const applied = await database.query<AppliedMigration & Record<string, unknown>>(statement, []);
+  return compare(await readMigrations(folder), applied, 'application');
+}
+
 /** What keeps an application from working with what was applied of its migrations, one sentence each, without the period. */
 export async function findApplicationProblems(database: Database, { migrations }: Service): Promise<string[]> {
   if (migrations === null) return [];
-  const statement = sql('application-migrations')`select name, checksum from app_migration order by name`;
-  const applied = await database.query<AppliedMigration & Record<string, unknown>>(statement, []);
   try {
-    const { pending, outdating } = compare(await readMigrations(migrations), applied, 'application');
+    const { pending, outdating } = await compareApplicationMigrations(database, migrations);
     if (pending.length > 0)
       return [
         `the database lacks migrations of the application: ${pending.join(', ')}; run: deedwire-operator database migrate`,

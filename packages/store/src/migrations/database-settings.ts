@@ -1,7 +1,7 @@
 import { formatSettings, resultSettings } from '../connections/session-settings.ts';
 import { type Database, onlyRow, sql } from '../statements/database.ts';
 import { describeSchemas, isOfTrustedOwner, type Place, placesWithTables, visiblePlace } from './find-place.ts';
-import { migratedRoles } from './rights.ts';
+import type { GroupRole } from './group-roles.ts';
 
 /** A setting, its value and where it comes from: `database`, `user`, `client` and others that `pg_settings` names. */
 type Setting = [value: string, source: string];
@@ -61,10 +61,20 @@ const accepted: Readonly<Record<string, Accepted>> = {
   [readOnly]: { value: 'off' },
 };
 
+/** Of migrations. */
+export interface MigrationPurpose {
+  /** Where they create tables. The schema may not exist. The search path of the session begins with it. */
+  place: Place;
+  /** The apps whose roles they create. */
+  roles: readonly GroupRole[];
+  /** They begin with a baseline, which needs no roles. */
+  isBaseline: boolean;
+}
+
 /** Who asks, and what it needs of the schema. */
 export type Purpose =
-  /** Creates tables there. The schema may not exist. The search path of the session begins with it. */
-  | Place
+  /** Creates tables. */
+  | MigrationPurpose
   /** Changes rows. */
   | 'write'
   /** Also works on a database that is read-only. */
@@ -73,17 +83,15 @@ export type Purpose =
 /**
  * What keeps this code from working with a database whatever is in its tables, one sentence each, without the period: the encoding, a
  * database that is read-only, the search path and settings that results depend on. Each names the setting, its value and the remedy.
- *
- * @param isBaseline whether migrations would begin with a baseline, which needs no roles
  */
-export async function findSettingProblems(database: Database, purpose: Purpose, isBaseline = false): Promise<string[]> {
-  const place = typeof purpose === 'object' ? purpose : null;
+export async function findSettingProblems(database: Database, purpose: Purpose): Promise<string[]> {
+  const { place, roles, isBaseline } =
+    typeof purpose === 'object' ? purpose : { place: null, roles: [], isBaseline: false };
   const prefix = place?.rolePrefix ?? '';
-  const roles = place === null ? [] : (await migratedRoles()).map((role) => prefix + role);
   const found = onlyRow(
     await database.query<Found & Record<string, unknown>>(settingsStatement, [
       Object.keys(accepted),
-      roles,
+      roles.map((role) => prefix + role),
       prefix,
       place?.schema ?? null,
       isBaseline,

@@ -4,9 +4,9 @@ import { type Database, onlyRow, sql } from '../statements/database.ts';
 /** The role of an app, whose rights its logins have. In a database with a prefix of roles, its name begins with the prefix. */
 export type GroupRole = InterfaceRole | 'webhook_worker' | 'operator';
 
-/** The roles of the apps of a service. */
-export function groupRolesOf(service: Service): GroupRole[] {
-  return [...interfaceNamesOf(service).map(roleOf), 'webhook_worker', 'operator'];
+/** The roles of the apps of a service. Those of the platform alone if it is null. */
+export function groupRolesOf(service: Service | null): GroupRole[] {
+  return [...(service === null ? [] : interfaceNamesOf(service).map(roleOf)), 'webhook_worker', 'operator'];
 }
 
 export const isRoleOfInterface = (role: GroupRole): role is InterfaceRole =>

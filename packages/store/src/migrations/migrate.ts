@@ -18,14 +18,13 @@ import { findSettingProblems } from './database-settings.ts';
 import { describeService } from './describe-service.ts';
 import { findSchema, type Place, type PlaceOptions } from './find-place.ts';
 import { findUnlisted, findUnregistered } from './find-unregistered.ts';
-import { groupRolesOf, selectRolePrefix } from './group-roles.ts';
+import { type GroupRole, groupRolesOf, selectRolePrefix } from './group-roles.ts';
 import { isLockConflict } from './lock-conflict.ts';
 import { openMigrationSession } from './migration-session.ts';
 import { type AppliedMigration, findPendingMigrations, type MigrationsOf } from './pending-migrations.ts';
 import { type Migration, readMigrations } from './read-migrations.ts';
 import { refuseObjectsOfApps } from './refuse-objects-of-apps.ts';
 import { registerService } from './register-service.ts';
-import { migratedRoles } from './rights.ts';
 import { runApplicationMigration } from './run-application-migration.ts';
 import { watchWaits } from './watch-waits.ts';
 
@@ -115,15 +114,15 @@ export async function applyMigrations(
     const ofApplication = service?.migrations ? await readMigrations(service.migrations) : [];
     refuseReplacements(ofApplication, migrations);
     client = await openMigrationSession(databaseUrl, { lockMs: lockTimeoutMs });
-    const { place, isNew } = await openPlace(client, options, migrations);
+    const roles = groupRolesOf(service);
+    const { place, isNew } = await openPlace(client, options, { migrations, roles });
     const { schema, rolePrefix } = place;
     // The first migration of a database reads these settings.
     await client.query(`select set_config('deedwire.cell', $1, false), set_config('deedwire.role_prefix', $2, false)`, [
       String(cell ?? defaultCell),
       rolePrefix,
     ]);
-    const kinds = [...(await migratedRoles()), ...(service === null ? [] : groupRolesOf(service))];
-    const groupRoles = kinds.map((role) => rolePrefix + role);
+    const groupRoles = roles.map((role) => rolePrefix + role);
     await refuseObjectsOfApps(client, groupRoles);
     const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
     const migrated: Migrated = { applied: [], addedInterfaces: [], appliedOfApplication: [], place, isNew };
@@ -395,7 +394,7 @@ function isConflict(error: unknown, isPreparing: boolean): boolean {
 async function openPlace(
   client: Client,
   options: PlaceOptions,
-  migrations: readonly Migration[],
+  { migrations, roles }: { migrations: readonly Migration[]; roles: readonly GroupRole[] },
 ): Promise<Pick<Migrated, 'place' | 'isNew'>> {
   const database = asDatabase(client);
   const { schema, exists, problems } = await findSchema(database, options);
@@ -408,7 +407,8 @@ async function openPlace(
     throw new RolePrefixMismatchError(rolePrefix, options.rolePrefix);
   const place = { schema, rolePrefix };
   const [first] = findPendingMigrations(migrations, []);
-  const found = await findSettingProblems(database, place, !exists && first?.isBaseline === true);
+  const isBaseline = !exists && first?.isBaseline === true;
+  const found = await findSettingProblems(database, { place, roles, isBaseline });
   if (found.length > 0) throw new UnsuitableDatabaseError(found);
   if (exists) return { place, isNew: false };
   if (first !== undefined && first.isBaseline !== true && (schema !== 'public' || rolePrefix !== ''))

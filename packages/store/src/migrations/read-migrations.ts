@@ -16,7 +16,7 @@ export interface Migration extends KnownMigration {
 /** The first line of a migration that makes what earlier files have made. */
 const replaces = /^-- replaces (?:(all before it)|(\d{4}-[a-z0-9-]+) of the platform)\n/;
 
-const migrationsOfPlatform = new URL('../../migrations/', import.meta.url);
+export const migrationsOfPlatform = new URL('../../migrations/', import.meta.url);
 
 /**
  * Reads the migrations of a folder, in the order of their names. Defaults to those of the platform in this build.

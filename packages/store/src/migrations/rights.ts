@@ -1,27 +1,43 @@
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Service } from '@deedwire/core';
 import { escapeIdentifier, escapeLiteral } from 'pg';
 import { searchPathOf } from '../connections/search-path.ts';
 import { type Database, onlyRow, sql } from '../statements/database.ts';
 import type { Place } from './find-place.ts';
 import { type GroupRole, isRoleOfInterface, rolePrefix } from './group-roles.ts';
+import { migrationsOfPlatform } from './read-migrations.ts';
+
+/** What migrations grant: `shared` to the role of every interface, and the rest to one role. Tests compare the files with migrated databases. */
+type Granted = Readonly<Partial<Record<GroupRole | 'shared', readonly string[]>>>;
+
+/** Of the migrations in a folder. */
+async function readGranted(folder: URL): Promise<Granted> {
+  return JSON.parse(await readFile(join(fileURLToPath(folder), 'rights.json'), 'utf8'));
+}
+
+/** The file is optional: without it, nothing is compared. */
+async function readGrantedByApplication(folder: URL): Promise<Granted> {
+  return readGranted(folder).catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return {};
+    throw error;
+  });
+}
 
 /**
- * What the migrations of this build grant: `shared` to the role of every interface, and the rest to one role. A test compares the file
- * with a migrated database.
+ * The rights that the migrations of this build grant to a role, and those of the application, in the order of `rightsOf`.
+ *
+ * @param ofApplication the folder of its migrations, or null
  */
-const grantedFile = new URL('../../migrations/rights.json', import.meta.url);
-
-interface Granted extends Readonly<Record<string, readonly string[]>> {
-  shared: readonly string[];
-}
-
-async function readGranted(): Promise<Granted> {
-  return JSON.parse(await readFile(grantedFile, 'utf8'));
-}
-
-/** The roles that the migrations of this build create. */
-export async function migratedRoles(): Promise<GroupRole[]> {
-  return Object.keys(await readGranted()).filter((key): key is GroupRole => key !== 'shared');
+export async function grantedRights(role: GroupRole, ofApplication: Service['migrations']): Promise<string[]> {
+  const files = [
+    await readGranted(migrationsOfPlatform),
+    ...(ofApplication === null ? [] : [await readGrantedByApplication(ofApplication)]),
+  ];
+  return files
+    .flatMap((granted) => [...(isRoleOfInterface(role) ? (granted.shared ?? []) : []), ...(granted[role] ?? [])])
+    .toSorted(compareRights);
 }
 
 /** The object of a right, and what may be done with it. */
@@ -45,16 +61,16 @@ function compareRights(one: string, other: string): number {
 export async function rightsOf(database: Database, role: string): Promise<string[]> {
   const statement = sql('rights-of-role')`
       with schema as (select relnamespace as id from pg_class where oid = to_regclass('schema_migration')), granted as (
-        select lower(privilege_type collate "C") as privilege, case relkind when 'S' then 'sequence ' else '' end || relname as object
+        select lower(privilege_type collate "C") as privilege, case relkind when 'S' then 'sequence ' else '' end || quote_ident(relname) as object
         from schema, pg_class, aclexplode(relacl)
         where relnamespace = schema.id and not relispartition and grantee = to_regrole($1)
         union all
-        select lower(privilege_type collate "C") || ' (' || attname || ')', relname
+        select lower(privilege_type collate "C") || ' (' || quote_ident(attname) || ')', quote_ident(relname)
         from schema, pg_class
         join pg_attribute on attrelid = pg_class.oid, aclexplode(attacl)
         where relnamespace = schema.id and not relispartition and grantee = to_regrole($1)
         union all
-        select lower(privilege_type collate "C"), 'routine ' || proname || '(' || pg_get_function_identity_arguments(pg_proc.oid) || ')'
+        select lower(privilege_type collate "C"), format('routine %I(%s)', proname, pg_get_function_identity_arguments(pg_proc.oid))
         from schema, pg_proc, aclexplode(proacl)
         where pronamespace = schema.id and grantee = to_regrole($1)
       )
@@ -67,47 +83,42 @@ export interface MissingRight {
   role: string;
   /** In the words of GRANT, for example `select on account`. */
   right: string;
+  /** Grants it in a session with any search path. */
+  sql: string;
 }
 
-/**
- * The tables, views and sequences of the schema, as `rightsOf` writes them. Without the tables that own_table() has registered for interfaces
- * with other roles than these: one can have the name of a table of the sample.
- */
-async function selectRelations(database: Database, interfaceRoles: readonly string[]): Promise<Set<string>> {
+/** @param schema of the tables */
+export function missingRight(role: string, right: string, schema: string): MissingRight {
+  const [object = '', privilege = ''] = partsOf(right);
+  const kind = /^(?:sequence|routine) /.exec(object)?.[0] ?? '';
+  const name = `${escapeIdentifier(schema)}.${object.slice(kind.length)}`;
+  return { role, right, sql: `grant ${privilege} on ${kind}${name} to ${role}` };
+}
+
+/** The tables, views and sequences of the schema, as `rightsOf` writes them. */
+async function selectRelations(database: Database): Promise<Set<string>> {
   const statement = sql('relations')`
-      select case relkind when 'S' then 'sequence ' else '' end || relname as object
-      from pg_class c
-      where relnamespace = (select relnamespace from pg_class where oid = to_regclass('schema_migration')) and not relispartition
-        and (
-          -- The second argument is the name of such a table.
-          not exists (select from pg_trigger t where t.tgrelid = c.oid and t.tgname = 'check_home' and t.tgnargs = 2)
-          or exists (select from pg_policy p where p.polrelid = c.oid and p.polname = any ($1::text[]))
-        )`;
-  return new Set((await database.query<{ object: string }>(statement, [interfaceRoles])).map(({ object }) => object));
+      select case relkind when 'S' then 'sequence ' else '' end || quote_ident(relname) as object
+      from pg_class
+      where relnamespace = (select relnamespace from pg_class where oid = to_regclass('schema_migration')) and not relispartition`;
+  return new Set((await database.query<{ object: string }>(statement, [])).map(({ object }) => object));
 }
 
-/**
- * The rights that the migrations of this build grant to roles and that these do not have, in the order of the roles. Those on the tables and
- * sequences of the sample do not count if the database has none.
- *
- * @param prefix of the names of the group roles in this database
- */
+/** The rights of `grantedRights` that roles do not have, in the order of the roles. Those on tables and sequences that were dropped do not count. */
 export async function missingRights(
   database: Database,
+  { schema, rolePrefix: prefix }: Place,
   roles: readonly GroupRole[],
-  prefix: string,
+  ofApplication: Service['migrations'],
 ): Promise<MissingRight[]> {
-  const granted = await readGranted();
-  const interfaceRoles = (await migratedRoles()).filter(isRoleOfInterface).map((role) => prefix + role);
-  const relations = await selectRelations(database, interfaceRoles);
+  const relations = await selectRelations(database);
   const exists = ([object = '']: string[]): boolean => object.startsWith('routine ') || relations.has(object);
   const missing: MissingRight[] = [];
   for (const kind of roles) {
     const role = prefix + kind;
     const own = new Set(await rightsOf(database, role));
-    const needed = [...(isRoleOfInterface(kind) ? granted.shared : []), ...(granted[kind] ?? [])];
-    for (const right of needed.toSorted(compareRights))
-      if (!own.has(right) && exists(partsOf(right))) missing.push({ role, right });
+    for (const right of await grantedRights(kind, ofApplication))
+      if (!own.has(right) && exists(partsOf(right))) missing.push(missingRight(role, right, schema));
   }
   return missing;
 }

@@ -58,7 +58,7 @@ async function createPlaced(rolePrefix = newRolePrefix()) {
 }
 
 const problemsOf = (url: string, kind: 'supplier_api' | 'operator' | 'webhook_worker') =>
-  withStore(url, (store) => describeDatabaseProblems(store, kind));
+  withStore(url, (store) => describeDatabaseProblems(store, testService, kind));
 
 /** The statements that store a prefix, and roll back. */
 const setTo = (prefix: string): string =>
@@ -83,10 +83,12 @@ describe('a prefix of the roles', () => {
       `the login is not in the group role ${role}; let this app have its own login, which \`deedwire-operator database logins\` prints`,
     ]);
     await placed.run(`revoke select on ${schema}.account from ${role}`);
+    const remedy = `grant select on "${schema}".account to ${role}`;
     expect(await problemsOf(placed.urlFor('supplier_api'), 'supplier_api')).toEqual([
-      `the group role ${role} lacks the right "select on account"; run: grant select on account to ${role}`,
+      `the group role ${role} lacks the right "select on account"; run: ${remedy}`,
     ]);
-    await placed.run(`grant select on ${schema}.account to ${role}`);
+    await placed.run(remedy);
+    expect(await problemsOf(placed.urlFor('supplier_api'), 'supplier_api')).toEqual([]);
   });
 
   test('never changes', async () => {
@@ -190,7 +192,7 @@ describe('an application and the platform with one login', async () => {
       expect((await application.query('select email from account')).rows).toEqual([{ email: 'ada@shop.test' }]);
     });
     await withStore(withSchema(url.href, schema), async (store) => {
-      expect(await describeDatabaseProblems(store, 'supplier_api')).toEqual([]);
+      expect(await describeDatabaseProblems(store, testService, 'supplier_api')).toEqual([]);
       const { id } = await seedAccount(store, 'supplier');
       const found = { name: 'find-account', text: 'select id from account' };
       expect(await store.query(found, [])).toEqual([{ id }]);

@@ -1,4 +1,5 @@
-import { interfaceNamesOf, roleOf } from '@deedwire/core';
+import { interfaceNamesOf, roleOf, type Service } from '@deedwire/core';
+import { testService } from '@deedwire/core/test-service';
 import { withClient } from '@deedwire/embedded-postgres';
 import { connect, type Connection, missing, untilBlocked } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
@@ -10,8 +11,8 @@ import { withStore } from './database.ts';
 import { openLogins } from './logins.ts';
 import { readRolePrefix, type TestedService } from './tested-services.ts';
 
-export function problemsOf(databaseUrl: string, role: GroupRole): Promise<string[]> {
-  return withStore(databaseUrl, (store) => describeDatabaseProblems(store, role));
+export function problemsOf(databaseUrl: string, role: GroupRole, service: Service = testService): Promise<string[]> {
+  return withStore(databaseUrl, (store) => describeDatabaseProblems(store, service, role));
 }
 
 /** The tests of what the logins of the apps of a service may do. */
@@ -473,38 +474,51 @@ export async function testRights({ service, granted, createDatabase }: TestedSer
   test.each(roles)('each right of %s', async (role) => {
     const own = await createDatabase();
     const owner = await connect(own.databaseUrl);
+    // Runs what is printed, as it is printed.
+    const reader = await connect(own.databaseUrl);
+    await reader.run(`set search_path = ''`);
     const url = await own.urlFor(role);
-    expect(await problemsOf(url, role)).toEqual([]);
+    expect(await problemsOf(url, role, service)).toEqual([]);
     const name = nameOf(role);
     await withStore(url, async (store) => {
+      const problems = () => describeDatabaseProblems(store, service, role);
+      const runRemedy = async () => {
+        const [problem = ''] = await problems();
+        await reader.run(problem.split('; run: ')[1] ?? missing());
+      };
       const rights = await rightsOf(store, name);
       expect(rights.length).toBeGreaterThan(10);
-      // Without it, an app cannot tell what else it lacks.
-      const ofMigrations = 'select on schema_migration';
-      await owner.run(`revoke ${ofMigrations} from ${name}`);
-      expect(await describeDatabaseProblems(store, role)).toEqual([
-        `the group role ${name} lacks the right "${ofMigrations}"; run: grant ${ofMigrations} to ${name}`,
-      ]);
-      await owner.run(`grant ${ofMigrations} to ${name}`);
-      const others = rights.filter((right) => right !== ofMigrations);
+      // Without one, an app cannot tell what else it lacks.
+      const histories = ['app_migration', 'schema_migration'].map((table) => `select on ${table}`);
+      for (const right of histories) {
+        await owner.run(`revoke ${right} from ${name}`);
+        expect(await problems()).toEqual([
+          expect.stringMatching(`^the group role ${name} lacks the right "${right}"; run: grant `),
+        ]);
+        await runRemedy();
+      }
+      const others = rights.filter((right) => !histories.includes(right));
       await owner.run(others.map((right) => `revoke ${right} from ${name}`).join(';'));
-      expect((await checkDatabase(store, role)).missingRights).toEqual(
-        others
-          .filter((right) => !granted.includes(right.split(' on ')[1] ?? ''))
-          .map((right) => ({ role: name, right })),
+      const { missingRights } = await checkDatabase(store, service, role);
+      expect(missingRights.map((lacking) => [lacking.role, lacking.right])).toEqual(
+        others.filter((right) => !granted.includes(right.split(' on ')[1] ?? '')).map((right) => [name, right]),
       );
-      await owner.run(others.map((right) => `grant ${right} to ${name}`).join(';'));
-      expect(await describeDatabaseProblems(store, role)).toEqual([]);
-      for (const right of rights.slice(0, 3)) await owner.run(`revoke ${right} from ${name}`);
-      expect(await describeDatabaseProblems(store, role)).toEqual([
-        `the group role ${name} lacks the right "${rights[0]}" and 2 other rights; run: grant ${rights[0]} to ${name}`,
+      await reader.run(missingRights.map(({ sql }) => sql).join(';'));
+      expect(await problems()).toEqual([]);
+      for (const right of others.slice(0, 3)) await owner.run(`revoke ${right} from ${name}`);
+      expect(await problems()).toEqual([
+        expect.stringMatching(`^the group role ${name} lacks the right "${others[0]}" and 2 other rights; run: grant `),
+      ]);
+      await runRemedy();
+      expect(await problems()).toEqual([
+        expect.stringMatching(`^the group role ${name} lacks the right "${others[1]}" and 1 other right; run: grant `),
       ]);
       // A later migration revokes what a build uses no longer.
       await owner.run(`insert into schema_migration (name, checksum) values ('9999-later', '')`);
-      expect(await describeDatabaseProblems(store, role)).toEqual([]);
+      expect(await problems()).toEqual([]);
     });
-    expect(await problemsOf(own.databaseUrl, role)).toEqual([]);
-    await owner.close();
+    expect(await problemsOf(own.databaseUrl, role, service)).toEqual([]);
+    for (const connection of [reader, owner]) await connection.close();
     await own.drop();
   });
 }

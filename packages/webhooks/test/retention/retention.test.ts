@@ -1,3 +1,4 @@
+import { testService } from '@deedwire/core/test-service';
 import type { TestDatabase } from '@deedwire/embedded-postgres';
 import { createStore, LockTimeoutError, type Store, StoreUnavailableError } from '@deedwire/store';
 import { connect, type Connection, eventually } from '@deedwire/testing';
@@ -88,7 +89,8 @@ test('an alarm reports that partitions cannot be created and become short', asyn
   expect(events).toEqual([{ kind: 'partitions-short', alarm: true, daysAhead: expect.any(Number) }]);
 });
 
-const problems = async (): Promise<string[]> => (await checkDatabaseOfApps(store, 'webhook_worker')).problems;
+const problems = async (): Promise<string[]> =>
+  (await checkDatabaseOfApps(store, testService, 'webhook_worker')).problems;
 
 test('is not ready under two days ahead, until partitions are created', async () => {
   await dropPartitions(0);

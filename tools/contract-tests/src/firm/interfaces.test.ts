@@ -34,8 +34,8 @@ test.each([
   expect(namesIn(pattern)).toEqual(sorted);
 });
 
-test('rights.json has a role for each interface of the service, and for no other', () => {
-  const roles = Object.keys(readJson('packages/store/migrations/rights.json')).filter((role) => role.endsWith('_api'));
+test('the rights that the firm grants name a role for each interface of the service, and no other', () => {
+  const roles = Object.keys(readJson('packages/firm/migrations/rights.json')).filter((role) => role.endsWith('_api'));
   expect(roles.toSorted()).toEqual(interfaceNames.map(roleOf).toSorted());
 });
 

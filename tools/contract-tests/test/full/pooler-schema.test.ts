@@ -1,3 +1,4 @@
+import { testService } from '@deedwire/core/test-service';
 import { createTestDatabase, withClient } from '@deedwire/embedded-postgres';
 import { createLoginSql, createStore, describeDatabaseProblems, type Store, withSchema } from '@deedwire/store';
 import { findProgram } from '@deedwire/testing';
@@ -68,7 +69,9 @@ describe.skipIf(isWithoutPgBouncer)('a schema behind PgBouncer in transaction mo
       const pooler = await forTest(startPgBouncer({ logins, settings }));
       const databaseUrl = pooler.urlFor(withSchema(urlOf(application), 'deedwire'));
       const store = await forTest(createStore({ databaseUrl, prepares: false, applicationName: 'test' }));
-      expect(await describeDatabaseProblems(store, 'supplier_api')).toEqual([expect.stringContaining(problem)]);
+      expect(await describeDatabaseProblems(store, testService, 'supplier_api')).toEqual([
+        expect.stringContaining(problem),
+      ]);
     },
   );
 });

@@ -92,13 +92,16 @@ test('an error names the right that a login lacks, and `database check` the righ
     ['supplier_api', 'update (last_used_at) on api_key'],
   ];
   const found = await callOperator(operator, 'database', 'check', '--json');
-  expect(JSON.parse(found.stdout).missingRights).toEqual(lacking.map(([role, right]) => ({ role, right })));
+  const statements = lacking.map(([role, right]) => `grant ${right?.replace(' on ', ' on "public".')} to ${role}`);
+  expect(JSON.parse(found.stdout).missingRights).toEqual(
+    lacking.map(([role, right], index) => ({ role, right, sql: statements[index] })),
+  );
   const { stderr, exitCode } = await callOperator(operator, 'database', 'check');
   expect(exitCode).toBe(1);
   expect(stderr).toBe(
     warnings +
-      `error: Group roles lack rights. Grant them with the login that ran the migrations:\n${lacking
-        .map(([role, right]) => `  grant ${right} to ${role};\n`)
+      `error: Group roles lack rights. Grant them with the login that ran the migrations:\n${statements
+        .map((statement) => `  ${statement};\n`)
         .join('')}`,
   );
   await superuser.run('grant execute on function check_homes, maintain_audit_log to public');
@@ -106,7 +109,7 @@ test('an error names the right that a login lacks, and `database check` the righ
   expect(open).toMatchObject({
     exitCode: 1,
     stderr: expect.stringMatching(
-      /Every login may call functions with the rights of the owner\. .*:\n {2}revoke execute on routine check_homes\(bigint\[\]\) from public;\n {2}revoke execute on routine maintain_audit_log\(integer\) from public;\n$/,
+      /Every login may call functions with the rights of the owner\. .*:\n {2}revoke execute on routine public\.check_homes\(bigint\[\]\) from public;\n {2}revoke execute on routine public\.maintain_audit_log\(integer\) from public;\n$/,
     ),
   });
   await superuser.run(
