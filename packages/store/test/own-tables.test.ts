@@ -257,7 +257,7 @@ test('a table that was renamed is registered by its new name, with its children 
     const insertItem = 'insert into booking_item (booking_id) select booking_id from booking_item';
     await owner.run('alter table booking rename to stay');
     await expectRefused(insertItem, 'The table booking_item or that of its parent was renamed or dropped.');
-    await expectRefused(again, 'run: alter table stay rename constraint booking_pkey to stay_pkey');
+    await expectRefused(again, 'run: alter table public.stay rename constraint booking_pkey to stay_pkey');
     await owner.run(`alter table stay rename constraint booking_pkey to stay_pkey; ${again}`);
     await owner.run(`alter table booking_item rename to stay_item; alter table stay_item rename constraint booking_item_pkey to stay_item_pkey;
       select own_table('stay_item', 'supplier', 'select', 'booking_id')`);
@@ -347,7 +347,7 @@ test.each([
     'of another owner',
     `${wrong(`${id}, ${account}`)}; alter table wrong owner to operator`,
     `'wrong', 'supplier', ''`,
-    'The table wrong has another owner than the tables of the platform; run: alter table wrong owner to',
+    'The table wrong has another owner than the tables of the platform; run: alter table public.wrong owner to',
   ],
   [
     'of an interface that was not added',
@@ -377,7 +377,7 @@ test.each([
     'whose primary key has another name',
     wrong(`id bigint constraint "Key" primary key default new_record_id(), ${account}`),
     `'wrong', 'supplier', 'select'`,
-    'The primary key of the table wrong has the name Key; run: alter table wrong rename constraint "Key" to wrong_pkey',
+    'The primary key of the table wrong has the name Key; run: alter table public.wrong rename constraint "Key" to wrong_pkey',
   ],
   [
     'without an interface',

@@ -10,7 +10,7 @@ const costDelayMs = 2;
  *
  * @param directUrl a direct connection
  * @param tables those that do not exist are left out
- * @returns the tables that this login may not vacuum: only their owner and, from PostgreSQL 17 on, a login with MAINTAIN may
+ * @returns the tables that this login may not vacuum, as SQL takes them with any search path: only their owner and, from PostgreSQL 17 on, a login with MAINTAIN may
  */
 export async function vacuumTables(
   directUrl: string,
@@ -24,8 +24,8 @@ export async function vacuumTables(
       `select set_config('statement_timeout', '0', false), set_config('vacuum_cost_delay', $1, false)`,
       [String(costDelayMs)],
     );
-    const { rows } = await client.query<{ name: string; isAllowed: boolean }>(
-      `select c.oid::regclass::text as name,
+    const { rows } = await client.query<{ name: string; fullName: string; isAllowed: boolean }>(
+      `select c.oid::regclass::text as name, format('%s.%I', c.relnamespace::regnamespace, c.relname) as "fullName",
          pg_has_role(c.relowner, 'usage') or pg_has_role(d.datdba, 'usage')
            or case when current_setting('server_version_num')::int >= 170000 then has_table_privilege(c.oid, 'maintain') end
            is true as "isAllowed"
@@ -44,7 +44,7 @@ export async function vacuumTables(
         if (!(error instanceof DatabaseError && error.code === '42P01')) throw error;
       });
     }
-    return rows.filter(({ isAllowed }) => !isAllowed).map(({ name }) => name);
+    return rows.filter(({ isAllowed }) => !isAllowed).map(({ fullName }) => fullName);
   } catch (error) {
     throw toStoreError(error);
   } finally {
