@@ -1,4 +1,5 @@
 import { defineService } from '../src/define-service.ts';
+import type { ServiceOptions } from '../src/service.ts';
 import { orderPlacedContract, renderedOrderPlaced } from './order-placed.ts';
 import { ownContracts } from './own-contracts.ts';
 
@@ -7,36 +8,44 @@ export { orderPlaced, renderedOrderPlaced } from './order-placed.ts';
 const released = { version: '2026-11-01', status: 'current', deprecatedOn: null, sunsetOn: null } as const;
 
 /**
- * The application of the platform's tests: customers place orders, and suppliers have nothing but the common half. `tools/test-service`
- * serves it; its value is here, so that packages that `tools/test-service` imports can use it.
+ * The value of the test service. It is here, so that packages that `tools/test-service` imports can use it.
+ *
+ * @param interfaces `customer`, and others
  */
-export const testService = defineService({
-  names: {
-    service: 'test_service',
-    gidNamespace: 'service',
-    apiKeyPrefix: 'dw',
-    headerPrefix: 'X-Service',
-    userAgent: 'Deedwire-Webhooks',
-  },
-  interfaces: {
-    customer: { title: 'Customer', account: 'Customer', versions: [released] },
-    supplier: {
-      title: 'Supplier',
-      account: 'Supplier',
-      versions: [released, { ...released, version: '2027-02-01', status: 'preview' }],
+export const testServiceWith = <const Interfaces extends ServiceOptions['interfaces']>(interfaces: Interfaces) =>
+  defineService({
+    names: {
+      service: 'test_service',
+      gidNamespace: 'service',
+      apiKeyPrefix: 'dw',
+      headerPrefix: 'X-Service',
+      userAgent: 'Deedwire-Webhooks',
     },
+    interfaces,
+    contracts: [...ownContracts(Object.keys(interfaces)), orderPlacedContract].toSorted((one, other) =>
+      one.type < other.type ? -1 : 1,
+    ),
+    events: [renderedOrderPlaced],
+    tables: {
+      customer_order: { persons: { record: 'Order', noun: 'order', address: 'buyer_email', columns: ['note'] } },
+    },
+    // Only tests remove an order, and record that as an operator.
+    auditActions: { 'order.place': 'lost', 'order.remove': 'delete' },
+    clientActions: ['order.place'],
+    migrations: new URL('./migrations/', import.meta.url),
+  });
+
+/**
+ * The application of the platform's tests: customers place orders, and suppliers have nothing but the common half. `tools/test-service`
+ * serves it.
+ */
+export const testService = testServiceWith({
+  customer: { title: 'Customer', account: 'Customer', versions: [released] },
+  supplier: {
+    title: 'Supplier',
+    account: 'Supplier',
+    versions: [released, { ...released, version: '2027-02-01', status: 'preview' }],
   },
-  contracts: [...ownContracts(['customer', 'supplier']), orderPlacedContract].toSorted((one, other) =>
-    one.type < other.type ? -1 : 1,
-  ),
-  events: [renderedOrderPlaced],
-  tables: {
-    customer_order: { persons: { record: 'Order', noun: 'order', address: 'buyer_email', columns: ['note'] } },
-  },
-  // Only tests remove an order, and record that as an operator.
-  auditActions: { 'order.place': 'lost', 'order.remove': 'delete' },
-  clientActions: ['order.place'],
-  migrations: new URL('./migrations/', import.meta.url),
 });
 
 export type InterfaceName = keyof typeof testService.interfaces;

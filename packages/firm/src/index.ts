@@ -1,8 +1,7 @@
 import { defineService } from '@deedwire/core';
 import { webhookEventTypes } from '@deedwire/webhook-events';
 import { events } from './generated/events.ts';
-import { interfaceVersions } from './generated/interface-versions.ts';
-import { interfaces } from './interfaces.ts';
+import { interfaces } from './generated/interfaces.ts';
 import { names } from './names.ts';
 
 export { type InterfaceName, interfaceNames, perInterface } from './interfaces.ts';
@@ -10,10 +9,7 @@ export { type InterfaceName, interfaceNames, perInterface } from './interfaces.t
 /** The application of this repository: a law firm, the partners that refer clients to it, and the lenders that it works with. */
 export const firm = defineService({
   names,
-  interfaces: {
-    lender: { ...interfaces.lender, versions: interfaceVersions.lender },
-    partner: { ...interfaces.partner, versions: interfaceVersions.partner },
-  },
+  interfaces,
   contracts: webhookEventTypes,
   events,
   tables: {

@@ -34,7 +34,7 @@ const withoutPlan = (version: string): string =>
 test('every sunset of this tree has a plan', async () => {
   const folders = await contractFolders();
   expect(folders).toEqual(
-    expect.arrayContaining(['packages/webhook-contract', 'tools/test-service/contracts/customer']),
+    expect.arrayContaining(['packages/webhook-contract', 'tools/test-service/src/customer/contract']),
   );
   expect(sunsetProblems(workspaceRoot, folders)).toEqual([]);
 });

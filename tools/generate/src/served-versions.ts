@@ -29,12 +29,12 @@ export function ownEvents(): Generated {
 
 /**
  * The list of the events of a service with their renderers, the lists of schemas of its apps, with one entry for each version that is not
- * retired, and the versions of each interface.
+ * retired, and the interfaces with their versions.
  */
 export function servedVersions(layout: Layout): Generated {
   const { generated, interfaceNames, appOf, payloads, events } = layout;
   const files = new Map([
-    [`${generated}/interface-versions.ts`, interfaceVersionsSource(layout)],
+    [`${generated}/interfaces.ts`, interfacesSource(layout)],
     ...interfaceNames.map((name) => [`${appOf(name)}/generated/schemas.ts`, schemasSource(layout, name)] as const),
   ]);
   if (payloads !== null) {
@@ -87,15 +87,18 @@ ${entries.join('')}];
 `;
 }
 
-function interfaceVersionsSource({ interfaceNames, contractOf }: Layout): string {
-  const lists = interfaceNames.map((name) => {
-    const versions = readInterfaceVersions(contractOf(name));
-    return `  ${/-/.test(name) ? `'${name}'` : name}: [\n${versions.map((each) => `    ${literalOf(each)},\n`).join('')}  ],\n`;
+function interfacesSource({ interfaceNames, contractOf }: Layout): string {
+  const entries = interfaceNames.map((name) => {
+    const versions = readInterfaceVersions(contractOf(name)).map((each) => `      ${literalOf(each)},\n`);
+    const [key, own] = name.includes('-') ? [`'${name}'`, `own['${name}']`] : [name, `own.${name}`];
+    return `  ${key}: {\n    ...${own},\n    versions: [\n${versions.join('')}    ],\n  },\n`;
   });
   return `${banner}
-/** Every version of each interface, oldest first. */
-export const interfaceVersions = {
-${lists.join('')}} as const;
+import { interfaces as own } from '../interfaces.ts';
+
+/** The interfaces with every version of each, oldest first. */
+export const interfaces = {
+${entries.join('')}} as const;
 `;
 }
 

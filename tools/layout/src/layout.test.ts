@@ -35,7 +35,7 @@ test('the parts of a service stand at their default places, in any folder', asyn
     reference: null,
     deploy: null,
   });
-  expect(layout.contractOf('customer')).toBe(`${root}/contracts/customer`);
+  expect(layout.contractOf('customer')).toBe(`${root}/src/customer/contract`);
   expect(layout.appOf('customer')).toBe(`${root}/src/customer`);
 });
 

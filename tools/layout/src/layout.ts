@@ -36,7 +36,7 @@ export interface LayoutWithPayloads extends Layout {
 
 /** In `package.json`, relative to it: the parts that do not stand at their default places. */
 const places = z.strictObject({
-  contracts: z.string().default('contracts/<interface>'),
+  contracts: z.string().default('src/<interface>/contract'),
   apps: z.string().default('src/<interface>'),
   payloads: z.string().default('webhook-events'),
   reference: z.string().optional(),

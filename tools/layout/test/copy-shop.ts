@@ -12,10 +12,10 @@ export const withRenderers = renderersFor<WebhookEvent>();
 `,
   'src/customer/customer-interface.ts': `import { join } from 'node:path';
 import { serveContract } from '@deedwire/graphql-server';
-import { abilities } from '../../contracts/customer/src/generated/abilities.ts';
-import { costs } from '../../contracts/customer/src/generated/costs.ts';
-import { sdl } from '../../contracts/customer/src/generated/sdl.ts';
-import { versions } from '../../contracts/customer/src/generated/versions.ts';
+import { abilities } from './contract/src/generated/abilities.ts';
+import { costs } from './contract/src/generated/costs.ts';
+import { sdl } from './contract/src/generated/sdl.ts';
+import { versions } from './contract/src/generated/versions.ts';
 import { schemas } from './generated/schemas.ts';
 
 export const customerInterface = {
@@ -27,13 +27,12 @@ export const customerInterface = {
   'src/service.ts': `import { defineService } from '@deedwire/core';
 import { webhookEventTypes } from '../webhook-events/src/index.ts';
 import { events } from './generated/events.ts';
-import { interfaceVersions } from './generated/interface-versions.ts';
-import { interfaces } from './interfaces.ts';
+import { interfaces } from './generated/interfaces.ts';
 import { names } from './names.ts';
 
 export const service = defineService({
   names,
-  interfaces: { customer: { ...interfaces.customer, versions: interfaceVersions.customer } },
+  interfaces,
   contracts: webhookEventTypes,
   events,
 });

@@ -1,11 +1,11 @@
 import { readOwnAccount } from '@deedwire/actions/use-case';
 import { formatAccountGid } from '@deedwire/core';
-import { type InterfaceName, testService } from '@deedwire/core/test-service';
 import type { InterfaceSchemaBuilder } from '@deedwire/graphql-server';
+import { type InterfaceName, interfaces } from './interfaces.ts';
 
 /** Adds the type of the accounts of an interface, and the query of the caller's own one: `Customer` and `Query.customer`. */
 export function addAccount(builder: InterfaceSchemaBuilder, name: InterfaceName): void {
-  const { account } = testService.interfaces[name];
+  const { account } = interfaces[name];
   const Account = builder.objectRef<{ id: string; name: string }>(account).implement({
     fields: (t) => ({ id: t.exposeID('id'), name: t.exposeString('name') }),
   });

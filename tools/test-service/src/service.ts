@@ -1,1 +1,4 @@
-export { testService as service } from '@deedwire/core/test-service';
+import { testServiceWith } from '@deedwire/core/test-service';
+import { interfaces } from './generated/interfaces.ts';
+
+export const service = testServiceWith(interfaces);

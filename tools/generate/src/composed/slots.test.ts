@@ -20,7 +20,7 @@ test('what is no slot stays', () => {
 });
 
 test.each([
-  ['{eventtype}', '{eventtype} has no value in tools/test-service/contracts/customer/own/slots.json.'],
+  ['{eventtype}', '{eventtype} has no value in tools/test-service/src/customer/contract/own/slots.json.'],
   ['{constructor}', '{constructor} has no value'],
   ['See {descriptionOfRecordId}.', '{descriptionOfRecordId} has several lines'],
 ])('refuses %s', (text, message) => {

@@ -31,11 +31,11 @@ const read = (path: string): string => readFileSync(join(shop.folder, path), 'ut
 test('writes the files of a service in any folder, and none of this workspace', () => {
   expect(first).toEqual({ status: 0, stdout: '', stderr: '' });
   expect(git(workspaceRoot, 'status', '--porcelain')).toBe(before);
-  expect(read('contracts/customer/versions/2026-11-01.graphql')).toMatch(
+  expect(read('src/customer/contract/versions/2026-11-01.graphql')).toMatch(
     /^type Query \{[^}]*\bcustomer: Customer!\n[^}]*\bwebhookSubscriptions\b/m,
   );
-  expect(read('contracts/customer/versions/2026-11-01.manifest.json')).toContain('"X-Shop-API-Key"');
-  expect(read('contracts/customer/src/generated/sdl.ts')).toContain('type Customer {');
+  expect(read('src/customer/contract/versions/2026-11-01.manifest.json')).toContain('"X-Shop-API-Key"');
+  expect(read('src/customer/contract/src/generated/sdl.ts')).toContain('type Customer {');
   expect(JSON.parse(read('webhook-events/versions.json'))).toMatchObject({ 'order.shipped': {}, 'webhook.test': {} });
   expect(JSON.parse(read('webhook-events/asyncapi/customer.json')).channels).toHaveProperty('order.shipped');
   expect(existsSync(join(shop.folder, 'webhook-events/fixtures/order.shipped/2027-02-01/reject'))).toBe(true);
@@ -45,7 +45,7 @@ test('writes the files of a service in any folder, and none of this workspace', 
 test('what it writes compiles with the service, and makes its value', async () => {
   const compile = (files: string) =>
     compileBlocks(shop.folder, files, { target: 'esnext', exactOptionalPropertyTypes: true });
-  expect([await compile('src/*.ts'), await compile('contracts/**/*.ts')]).toEqual(['', '']);
+  expect([await compile('src/*.ts'), await compile('src/customer/contract/**/*.ts')]).toEqual(['', '']);
   const script = `const { service } = await import(${JSON.stringify(pathToFileURL(join(shop.folder, 'src/service.ts')).href)});
 process.stdout.write(JSON.stringify([service.interfaces, service.events.map(({ type }) => type)]));`;
   const options = ['--conditions=deedwire-source', '--input-type=module', '--eval', script];

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { type InterfaceCode, serveContract } from '@deedwire/graphql-server';
-import { contractOf } from '../contracts.ts';
+import * as contract from './contract/src/index.ts';
 import { schemas } from './generated/schemas.ts';
 
 /** What only the app of the interface loads. */
 export const customerInterface: InterfaceCode = {
-  contract: serveContract(contractOf('customer'), schemas),
-  examples: join(import.meta.dirname, '../../examples'),
+  contract: serveContract(contract, schemas),
+  examples: join(import.meta.dirname, 'contract/examples'),
   plugins: () => [],
 };

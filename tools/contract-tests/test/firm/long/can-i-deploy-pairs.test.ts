@@ -206,7 +206,7 @@ test('an API with and without a version', async () => {
   const document = '{ lender { name } }';
   const less = await changed(['lender-api'], {
     'packages/lender-schema/dist/generated/versions.js': without(/ {4}\{ version: '2027-02-01'.*\n/),
-    'packages/firm/dist/generated/interface-versions.js': without(/ {8}\{ version: '2027-02-01'.*\n/),
+    'packages/firm/dist/generated/interfaces.js': without(/ {12}\{ version: '2027-02-01'.*\n/),
     'apps/lender-api/dist/generated/schemas.js': without(/ {4}\['2027-02-01'.*\n/),
   });
   const consumer = await usesOfDocument('lender', 'next', document, version);

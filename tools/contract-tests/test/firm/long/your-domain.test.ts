@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { missing } from '@deedwire/testing';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { succeed } from '../../support/command.ts';
 import { copyWorkspace, type WorkspaceCopy } from '../../support/workspace-copy.ts';
+import { blocksOf } from '../support/your-domain-page.ts';
 
 // Follows docs/your-domain.md, as printed, in a copy of this workspace.
 
@@ -16,15 +15,6 @@ beforeAll(async () => {
 });
 afterAll(() => workspace.remove());
 
-/** The blocks of code in a section of the page. */
-function blocksOf(heading: string, language: string): string[] {
-  const page = readFileSync(join(workspace.folder, 'docs/your-domain.md'), 'utf8');
-  const section = page.split(/^## /m).find((text) => text.startsWith(`${heading}\n`)) ?? missing();
-  return Array.from(section.matchAll(/^```(\w+)\n([^]*?)^```$/gm)).flatMap(([, name, block = '']) =>
-    name === language ? [block] : [],
-  );
-}
-
 // pnpm turns it off for what a script starts.
 const env = { pnpm_config_verify_deps_before_run: 'install' };
 
@@ -34,9 +24,9 @@ function filesWith(pattern: string, path: string): Promise<string> {
 }
 
 test('the contracts have the names of the service', async () => {
-  const [names = missing()] = blocksOf('Names', 'ts');
+  const [names = missing()] = blocksOf(workspace.folder, 'Names', 'ts');
   await workspace.edit('packages/firm/src/names.ts', (text) => text.replace(/^export const names[^]*/m, names));
-  for (const block of blocksOf('Names', 'bash'))
+  for (const block of blocksOf(workspace.folder, 'Names', 'bash'))
     await succeed('bash', ['-euo', 'pipefail', '-c', block], { cwd: workspace.folder, env });
   await workspace.pnpm('exec', 'tsc', '-b');
   const composed = ['packages/*-schema/versions', 'packages/webhook-events/asyncapi'];
