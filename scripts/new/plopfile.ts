@@ -35,10 +35,9 @@ export async function openPlop(root: string, layout?: Layout): Promise<NodePlopA
   // The apps that render, if this repository deploys them.
   const workers = isDefault(service) ? ['webhook-worker'] : [];
   const payloadsOf = (type: string): string => (isOwn(type) ? 'packages/webhook-contract' : (payloads ?? ''));
-  /** The paths of the payload, the typical body and the renderer. */
-  const eventFiles = (type: string, version: string): [string, string, string] => [
+  /** The paths of the payload and the renderer. */
+  const eventFiles = (type: string, version: string): [string, string] => [
     `${payloadsOf(type)}/src/${type}/${version}.ts`,
-    `${payloadsOf(type)}/fixtures/${type}/${version}/accept/typical.json`,
     `${isOwn(type) ? 'packages/core/src/own-events' : events}/${type}/${version}.ts`,
   ];
 
@@ -77,7 +76,7 @@ export async function openPlop(root: string, layout?: Layout): Promise<NodePlopA
       ),
     ],
     actions: actions(({ type, version, interface: name }) => {
-      const [payload, body, renderer] = eventFiles(type, version);
+      const [payload, renderer] = eventFiles(type, version);
       const exported = type.replaceAll(/[._]([a-z])/g, (_, letter: string) => letter.toUpperCase());
       const isUpdate = type.endsWith('.updated');
       const list = `${events}/index.ts`;
@@ -89,7 +88,6 @@ export async function openPlop(root: string, layout?: Layout): Promise<NodePlopA
       };
       return [
         add(payload, template('payload.ts', data)),
-        add(body, template('typical.json', data)),
         add(renderer, template('renderer.ts', data)),
         add(`${events}/${type}/event.ts`, template('event.ts', data)),
         ...(existsSync(join(root, list))
@@ -101,7 +99,7 @@ export async function openPlop(root: string, layout?: Layout): Promise<NodePlopA
       ];
     }),
     description:
-      'The sample renders the typical body. Call appendEvent in the transaction of the change, among the sources of the service: of an update (<noun>.updated), with the `changedPaths` of its snapshot, unless there are none.',
+      '`pnpm generate` renders the sample, and derives the fixtures from it. Call appendEvent in the transaction of the change, among the sources of the service: of an update (<noun>.updated), with the `changedPaths` of its snapshot, unless there are none.',
   });
 
   plop.setGenerator('event-version', {
@@ -127,7 +125,7 @@ export async function openPlop(root: string, layout?: Layout): Promise<NodePlopA
         ...changesetFor(`${type}-${version}`, [payloads ?? ''], workers),
       ];
     }),
-    description: 'Change the payload, the typical body and the renderer together.',
+    description: 'Change the payload and the renderer together.',
   });
 
   plop.setGenerator('interface-version', {

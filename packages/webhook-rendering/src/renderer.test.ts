@@ -41,13 +41,17 @@ test('has a renderer for every published version, and no other renderer', () => 
 
 const own = known.filter(([type]) => ownEventTypes.some((each) => each.type === type));
 
-test.each(own)('renders the sample of %s at %s as its published schema and its reference demand', (type, version) => {
-  const body: unknown = JSON.parse(render(type, sampleOf(type), version).toString());
-  expect(findEventVersion(type, version)?.body.parse(body)).toEqual(body);
-  const file = new URL(`../../webhook-contract/fixtures/${type}/${version}/accept/typical.json`, import.meta.url);
-  const { data } = JSON.parse(readFileSync(file, 'utf8'));
-  expect(body).toEqual({ id: 'gid://service/WebhookEvent/5', type, version, timestamp: occurredAt, data });
-});
+test.each(own)(
+  'renders the sample of %s at %s as its published schema demands, with what its fixture shows',
+  (type, version) => {
+    const body: unknown = JSON.parse(render(type, sampleOf(type), version).toString());
+    expect(findEventVersion(type, version)?.body.parse(body)).toEqual(body);
+    const file = new URL(`../../webhook-contract/fixtures/${type}/${version}/accept/typical.json`, import.meta.url);
+    const { data } = JSON.parse(readFileSync(file, 'utf8'));
+    // The fixture of a release lacks what was added later.
+    expect(body).toMatchObject({ id: 'gid://service/WebhookEvent/5', type, version, timestamp: occurredAt, data });
+  },
+);
 
 test('knows each of them', () => {
   expect(known.filter(([type, version]) => !renderer.knows(type, version) || !renderer.knowsType(type))).toEqual([]);

@@ -27,7 +27,6 @@ const written = [
   'packages/*/src/*',
   'packages/*/own/*',
   'packages/*/editions/*',
-  'packages/*/typical.json',
   ':(exclude,glob)**/generated/**',
 ];
 

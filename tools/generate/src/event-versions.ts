@@ -64,7 +64,7 @@ export function contractFolderOf(payloads: string, type: string): string {
   return isOwnEvent(type) ? commonFolder : payloads;
 }
 
-/** The typical body of a payload version, which is written by hand. */
+/** The fixture with the typical body of a payload version. */
 export function typicalBodyPath(payloads: string, type: string, version: string): string {
   return `${contractFolderOf(payloads, type)}/fixtures/${type}/${version}/accept/typical.json`;
 }

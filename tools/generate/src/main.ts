@@ -23,6 +23,8 @@ const withPayloads = async (layout: Layout, run: (layout: LayoutWithPayloads) =>
 
 // Imported one after the other, because a generator reads files that earlier generators have written.
 const generators: readonly Generator[] = [
+  // `core` imports its list, and the payloads need the samples of events.
+  { name: 'own-events', ofWorkspace: async () => (await import('./served-versions.ts')).ownEvents() },
   {
     name: 'composed-contracts',
     ofService: async (layout) => (await import('./composed/composed-contracts.ts')).composedContracts(layout),
@@ -53,7 +55,6 @@ const generators: readonly Generator[] = [
     ofService: (layout) =>
       withPayloads(layout, async (each) => await (await import('./payloads/payloads.ts')).payloads(each)),
   },
-  { name: 'own-events', ofWorkspace: async () => (await import('./served-versions.ts')).ownEvents() },
   {
     name: 'served-versions',
     ofService: async (layout) => (await import('./served-versions.ts')).servedVersions(layout),

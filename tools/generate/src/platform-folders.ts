@@ -4,6 +4,7 @@
 export const commonFolder = 'packages/webhook-contract';
 /** The definitions of the platform's own events, with their renderers. */
 export const coreFolder = 'packages/core';
+export const ownEventsFolder = `${coreFolder}/src/own-events`;
 export const checkFolder = 'packages/contract-check';
 export const portalFolder = 'packages/portal';
 export const receiverFolder = 'packages/webhook-receiver';

@@ -10,14 +10,14 @@ import {
   requireFile,
 } from './event-versions.ts';
 import { banner, type Generated, literalOf } from './generated.ts';
-import { commonFolder, coreFolder } from './platform-folders.ts';
+import { commonFolder, coreFolder, ownEventsFolder } from './platform-folders.ts';
 
 /** The list of the platform's own events in `core`, with a renderer for each version that is not retired. */
 export function ownEvents(): Generated {
   const generated = `${coreFolder}/src/generated`;
   const text = eventsSource({
     payloads: commonFolder,
-    events: `${coreFolder}/src/own-events`,
+    events: ownEventsFolder,
     types: readEventVersions(commonFolder),
     before: "import { type RenderedEvent, withRenderers } from '../event.ts';\n",
     after: '',

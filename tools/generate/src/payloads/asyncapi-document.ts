@@ -1,9 +1,8 @@
 import { deliveryHeaders, type Names } from '@deedwire/core';
 import type { LayoutWithPayloads } from '@deedwire/layout';
-import { compact, typicalBodyPath } from '../event-versions.ts';
+import { compact } from '../event-versions.ts';
 import { notice } from '../generated.ts';
 import { type DeliveryHeader, readDeliveryHeaders } from '../reference/descriptions.ts';
-import { fileExists, readText } from '../workspace-files.ts';
 import type { EventType, EventVersion } from './event-types.ts';
 
 /** What documents name of a service. */
@@ -66,9 +65,7 @@ export function asyncApiDocument(
     const { type, description } = eventType;
     const served = eventType.versions
       .filter(({ status }) => status !== 'retired')
-      .map((version) =>
-        message(headers, { eventType, version, example: exampleOf(payloads, eventType.type, version.version) }),
-      );
+      .map((version) => message(headers, eventType, version));
     for (const { id, object, schema } of served) [messages[id], schemas[id]] = [object, schema];
     channels[type] = {
       address: null,
@@ -128,11 +125,7 @@ function signature({ described }: Headers, header: string): object {
 }
 
 /** @returns with the name in `components`: `OrderPlaced20261101` */
-function message(
-  headers: Headers,
-  { eventType, version, example }: { eventType: EventType; version: EventVersion; example: unknown },
-) {
-  const { type, description } = eventType;
+function message(headers: Headers, { type, description }: EventType, version: EventVersion) {
   // They name the event. Their values are constants of a message.
   const { event: eventHeader, eventVersion: versionHeader } = deliveryHeaders(headers);
   const { $schema: _, $comment: __, ...schema } = version.schema;
@@ -151,7 +144,7 @@ function message(
       description: lifecycle(version),
       ...headersOf(headers, sent, { [eventHeader]: type, [versionHeader]: version.version }),
       payload: reference('schemas', id),
-      ...(example !== null && { examples: [{ name: 'typical', payload: example }] }),
+      examples: [{ name: 'typical', payload: version.typical }],
       'x-status': version.status,
       'x-deprecated-on': version.deprecatedOn,
       'x-sunset-on': version.sunsetOn,
@@ -197,10 +190,4 @@ function headersOf(
 /** Whether the name is one of Standard Webhooks or of the service. */
 function isOwnHeader(names: Names, name: string): boolean {
   return name.startsWith('webhook-') || name.startsWith(`${names.headerPrefix}-Webhook-`);
-}
-
-/** Null until the version has its typical fixture. A test requires one. */
-function exampleOf(payloads: string, type: string, version: string): unknown {
-  const file = typicalBodyPath(payloads, type, version);
-  return fileExists(file) ? JSON.parse(readText(file)) : null;
 }

@@ -150,18 +150,21 @@ test('names a field with alternatives, a field of another type, and a field with
     'data.amount: no fixture can be derived from the type null.',
   );
   expect(() => derive({ type: 'array', items: { type: 'string' } }, { amount: [] })).toThrow(
-    'data.amount.0: the typical body has no value.',
+    'data.amount.0: the sample of the event has no value.',
   );
   expect(() => derive({ type: ['string', 'null'] }, { amount: null })).toThrow(
-    'data.amount: the typical body has no value.',
+    'data.amount: the sample of the event has no value.',
   );
 });
 
-test('names the typical body that does not match its schema, the schema and each field', () => {
+test('names the schema that the rendered sample does not match, and each field', () => {
   const body = z.object({ data: z.object({ message: z.iso.date(), formerMessage: z.string().nullable() }) });
   const listed = { version: '2026-11-01', status: 'preview', deprecatedOn: null, sunsetOn: null } as const;
-  expect(() => derivedFixturesOf(commonFolder, 'webhook.test', { ...listed, body, schema: {} })).toThrow(
-    `${commonFolder}/fixtures/webhook.test/2026-11-01/accept/typical.json does not match src/webhook.test/2026-11-01.ts. Change one of them:
+  const rendered = { ...typical, timestamp: '2026-11-03T09:30:00.123Z', data: { message: 'Hello' } };
+  expect(() =>
+    derivedFixturesOf(commonFolder, 'webhook.test', { ...listed, body, schema: {}, typical: rendered }),
+  ).toThrow(
+    `${commonFolder}/src/webhook.test/2026-11-01.ts does not match the sample of the event, as its renderer renders it. Change one of them:
   data.message: Invalid ISO date
   data.formerMessage: Invalid input: expected string, received undefined
 `,

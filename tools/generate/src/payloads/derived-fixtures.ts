@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { readRecords, releasedStatus } from '@deedwire/release';
-import { contractFolderOf, typicalBodyPath } from '../event-versions.ts';
+import { contractFolderOf } from '../event-versions.ts';
 import { type PayloadSchema, withoutNull } from '../reference/event-page/payload-fields.ts';
-import { fileExists, filesBelow, readText, workspaceRoot } from '../workspace-files.ts';
+import { filesBelow, workspaceRoot } from '../workspace-files.ts';
 import type { EventVersion } from './event-types.ts';
 
 /** The names of derived fixtures. Give a fixture that you write by hand another name. */
@@ -11,7 +11,7 @@ const derivedName = new RegExp(
     'missing|null|wrong-type|other-value|gid-of-another-type|other-pattern|other-format|fraction',
     'impossible-day|with-offset|without-milliseconds|another|in',
     'too-short|too-long|shortest|longest|too-few|too-many|fewest|most|too-small|too-large|smallest|largest',
-  ].join('|')})-.+|not-an-object|other-namespace)\\.json$`,
+  ].join('|')})-.+|typical|not-an-object|other-namespace)\\.json$`,
 );
 
 interface Field {
@@ -33,6 +33,7 @@ export function deriveFixtures(schema: PayloadSchema, typical: object): Map<stri
   const date = String(valueAt(typical, ['version']));
   const add = (path: string, body: unknown): void => void fixtures.set(`${path}.json`, body);
 
+  add('accept/typical', typical);
   add('reject/not-an-object', [typical]);
   add('accept/other-namespace', change(typical, ['id'], 'gid://acme-2/WebhookEvent/1'));
   add('other-event/another-type', change(typical, ['type'], 'record.unknown'));
@@ -160,7 +161,7 @@ function fieldAt(property: PayloadSchema, typical: object, path: readonly string
     throw new Error(`${name}: no fixture can be derived from the type ${types.join(', ')}.`);
   const typicalValue = valueAt(typical, path);
   if (typicalValue === undefined || typicalValue === null)
-    throw new Error(`${name}: the typical body has no value. Write one, so that fixtures can be derived.`);
+    throw new Error(`${name}: the sample of the event has no value. Write one, so that fixtures can be derived.`);
   return [{ path, schema: field, isRequired, isNullable }, ...fieldsOf(field, typical, path)];
 }
 
@@ -208,17 +209,17 @@ function dayAfter(date: string): string {
  * Paths are relative to the workspace.
  *
  * @param payloads the package of payloads of the service
- * @throws {Error} if the typical body is missing or does not match the schema. The message names the file and the field.
+ * @throws {Error} if the typical body does not match the schema. The message names the file and the field.
  */
-export function derivedFixturesOf(payloads: string, type: string, { version, body, schema }: EventVersion) {
-  const folder = `${contractFolderOf(payloads, type)}/fixtures/${type}/${version}`;
-  const file = typicalBodyPath(payloads, type, version);
-  if (!fileExists(file)) throw new Error(`${file} is missing. Write a typical body.`);
-  const typical = JSON.parse(readText(file));
+export function derivedFixturesOf(payloads: string, type: string, { version, body, schema, typical }: EventVersion) {
+  const source = contractFolderOf(payloads, type);
+  const folder = `${source}/fixtures/${type}/${version}`;
   const problems = body.safeParse(typical).error?.issues ?? [];
   if (problems.length > 0) {
     const fields = problems.map(({ path, message }) => `  ${path.join('.') || 'body'}: ${message}\n`);
-    throw new Error(`${file} does not match src/${type}/${version}.ts. Change one of them:\n${fields.join('')}`);
+    throw new Error(
+      `${source}/src/${type}/${version}.ts does not match the sample of the event, as its renderer renders it. Change one of them:\n${fields.join('')}`,
+    );
   }
   const fixtures = new Map<string, unknown>();
   try {

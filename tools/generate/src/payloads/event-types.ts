@@ -1,17 +1,20 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { LayoutWithPayloads } from '@deedwire/layout';
 import type { z } from 'zod';
 import { type ListedVersion, readEventVersions, requireFile } from '../event-versions.ts';
-import { commonFolder } from '../platform-folders.ts';
+import { commonFolder, ownEventsFolder } from '../platform-folders.ts';
 import type { PayloadSchema } from '../reference/event-page/payload-fields.ts';
 import { readText, workspaceRoot } from '../workspace-files.ts';
 import { publishedSchema } from './payload-schema.ts';
+import { type EventSources, type TypicalBody, typicalBodyOf } from './typical-body.ts';
 import { requireSupported } from './validators-source.ts';
 
 export interface EventVersion extends ListedVersion {
   readonly body: z.ZodType;
   /** The published JSON Schema of the body. */
   readonly schema: PayloadSchema;
+  readonly typical: TypicalBody;
 }
 
 export interface EventType {
@@ -24,16 +27,19 @@ export interface EventType {
 }
 
 /**
- * Every event type of a package of payloads, ordered by name. Imports the payloads only: the other modules of the package import generated
- * files.
+ * Every event type that a service publishes, ordered by name. Imports the payloads only of their package, whose other modules import
+ * generated files, and the events with their renderers.
  *
- * @param folder of the package
  * @throws {Error} if a file is missing. The message names it.
  */
-export async function readEventTypes(folder: string): Promise<EventType[]> {
-  const list = `${folder}/event-types.json`;
+export async function readEventTypes({
+  payloads,
+  events,
+  names: { gidNamespace },
+}: Pick<LayoutWithPayloads, 'events' | 'names' | 'payloads'>): Promise<EventType[]> {
+  const list = `${payloads}/event-types.json`;
   const audiences: Record<string, { interfaces: string[] } | undefined> = JSON.parse(readText(list));
-  return await readTypes(folder, (type) => {
+  return await readTypes({ payloads, events, gidNamespace }, (type) => {
     const interfaces = audiences[type]?.interfaces;
     if (interfaces === undefined) throw new Error(`${list} lists no interfaces of ${type}.`);
     return interfaces;
@@ -42,14 +48,18 @@ export async function readEventTypes(folder: string): Promise<EventType[]> {
 
 /** The event types of the platform, without interfaces: every one has them, whatever the application's are. */
 export function readOwnEventTypes(): Promise<EventType[]> {
-  return readTypes(commonFolder, () => []);
+  return readTypes({ payloads: commonFolder, events: ownEventsFolder, gidNamespace: 'service' }, () => []);
 }
 
-function readTypes(folder: string, interfacesOf: (type: string) => string[]): Promise<EventType[]> {
+function readTypes(sources: EventSources, interfacesOf: (type: string) => string[]): Promise<EventType[]> {
   return Promise.all(
-    readEventVersions(folder).map(async ({ type, versions: listed }) => {
+    readEventVersions(sources.payloads).map(async ({ type, versions: listed }) => {
       const versions = await Promise.all(
-        listed.map(async (version) => ({ ...version, ...(await readPayload(folder, type, version.version)) })),
+        listed.map(async (version) => ({
+          ...version,
+          ...(await readPayload(sources.payloads, type, version.version)),
+          typical: await typicalBodyOf(sources, type, version),
+        })),
       );
       const description = versions.at(-1)?.body.meta()?.description;
       const interfaces = interfacesOf(type);

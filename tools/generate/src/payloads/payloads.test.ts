@@ -12,9 +12,9 @@ import { payloadFiles } from './payloads.ts';
 const published = await Promise.all(
   (await readLayouts())
     .filter(hasPayloads)
-    .map(async ({ payloads: folder }) =>
-      (await readEventTypes(folder)).flatMap(({ type, versions }) =>
-        versions.map((version) => ({ folder, type, ...version })),
+    .map(async (layout) =>
+      (await readEventTypes(layout)).flatMap(({ type, versions }) =>
+        versions.map((version) => ({ folder: layout.payloads, type, ...version })),
       ),
     ),
 );
@@ -25,7 +25,7 @@ test('the types and the parser of receivers leave out a retired version', async 
   const layout = await readLayout(shop.folder);
   if (!hasPayloads(layout)) throw new Error('The shop has no payloads.');
   writeGenerated(composedPayloads(layout));
-  const eventTypes = await readEventTypes(layout.payloads);
+  const eventTypes = await readEventTypes(layout);
   const changed = eventTypes.map((eventType) => ({
     ...eventType,
     versions: eventType.versions.map((version) =>
@@ -59,7 +59,7 @@ function withOtherType(body: unknown, { type }: { type: string }): unknown {
 }
 
 test.each(published.flat())(
-  'the fixtures of $type at $version are those that its schema and its typical body imply',
+  'the fixtures of $type at $version are those that its schema and its sample imply',
   (payload) => {
     const { folder, type, version } = payload;
     const { fixtures, stale } = derivedFixturesOf(folder, type, payload);

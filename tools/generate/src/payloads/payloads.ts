@@ -17,7 +17,7 @@ const page = `${docsFolder}/payloads.md`;
 /** The generated files of the package of payloads of a service, and the derived fixtures of its versions that are not released. */
 export async function payloads(layout: LayoutWithPayloads): Promise<Generated> {
   const folder = layout.payloads;
-  const eventTypes = await readEventTypes(folder);
+  const eventTypes = await readEventTypes(layout);
   const texts = await payloadFiles(layout, eventTypes, layout.interfaceNames);
   const fixtures = fixturesOf(
     folder,

@@ -72,7 +72,7 @@ const expectedResults: Readonly<Record<string, object>> = {
 };
 
 test('every output accepts and rejects the derived fixtures', () => {
-  const results = [['accept/typical.json', typical] as const, ...fixtures].map(([path, input]) => ({
+  const results = Array.from(fixtures, ([path, input]) => ({
     path,
     jsonSchema: validateSchema(input),
     asyncApi: validateMessage(input),

@@ -11,5 +11,5 @@ export interface PublishedEvents extends Pick<LayoutWithReference, 'names' | 'in
 
 export async function readPublishedEvents(layout: LayoutWithReference): Promise<PublishedEvents> {
   const { names, interfaceNames, payloads } = layout;
-  return { names, interfaceNames, payloads, history: readHistory(payloads), types: await readEventTypes(payloads) };
+  return { names, interfaceNames, payloads, history: readHistory(payloads), types: await readEventTypes(layout) };
 }

@@ -11,7 +11,7 @@ const recordings = layouts.flatMap((layout) =>
         .filter(({ operation }) => operation === 'webhookEventTypes')
         .flatMap(({ exchanges }) =>
           exchanges.map(({ response, responsePath }) => ({
-            payloads: layout.payloads,
+            layout,
             name,
             response,
             responsePath,
@@ -28,8 +28,8 @@ test('every interface has a recorded response of webhookEventTypes', () => {
 });
 
 // The contract tests record the responses of a running server. This test names the file without starting one.
-test.each(recordings)('$responsePath lists the event types of the registry', async ({ payloads, name, response }) => {
-  const listed = (await readEventTypes(payloads))
+test.each(recordings)('$responsePath lists the event types of the registry', async ({ layout, name, response }) => {
+  const listed = (await readEventTypes(layout))
     .filter(({ interfaces }) => interfaces.includes(name))
     .map(({ type, description, versions }) => ({
       type,

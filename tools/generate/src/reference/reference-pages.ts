@@ -79,7 +79,7 @@ export async function reference(layout: LayoutWithReference): Promise<Generated>
   const { reference: folder, payloads } = layout;
   const files = new Map(Array.from(await referencePages(layout), ([path, text]) => [`${folder}/${path}`, text]));
   const readme = `${payloads}/README.md`;
-  files.set(readme, withRegions(readme, { 'event types': eventTable(await readEventTypes(payloads)) }));
+  files.set(readme, withRegions(readme, { 'event types': eventTable(await readEventTypes(layout)) }));
   return { files, folders: [folder] };
 }
 

@@ -48,6 +48,7 @@ export const everyKind: EventType = {
       sunsetOn: null,
       body,
       schema: publishedSchema(body, 'order.paid.ts'),
+      typical,
     },
   ],
 };

@@ -15,7 +15,6 @@ import {
   payloadFields,
   type PayloadSchema,
   readPayloadSchema,
-  readTypicalBody,
   schemaPathOf,
 } from './payload-fields.ts';
 
@@ -37,7 +36,6 @@ export function eventPage(
   const schemaPath = schemaPathOf(payloads, type, version.version);
   const schema = readPayloadSchema(schemaPath);
   const fields = fieldsOf(`${type} at ${version.version}`, schema, remarksOn(history, subject));
-  const example = readTypicalBody(payloads, type, version.version);
   const links = [
     link('all versions', '../../README.md'),
     link('version lifecycle', pathTo(`${docsFolder}/versions.md`)),
@@ -58,7 +56,7 @@ export function eventPage(
     'List it in `eventTypes` of `createWebhookSubscription` or `updateWebhookSubscription`:',
     pinOf(type, version),
     '## Body',
-    jsonBlock(example),
+    jsonBlock(version.typical),
     `${presence(fields, version.body)} New fields can appear: ignore fields that you do not know. Deliveries can repeat: ${link('`webhook-id`', '../README.md#headers')} says how to recognize them.`,
     table(
       ['field', 'type', 'can be null', 'description'],
@@ -72,7 +70,7 @@ export function eventPage(
         )),
     '## Delivery',
     `The same event as an HTTP request. See ${link('all headers', '../README.md#headers')}. Both signatures verify with the secret ${code(exampleSecret)}.`,
-    exampleDelivery(events, example, version),
+    exampleDelivery(events, version),
     typesInTypeScript(history.packageName, type, version.version, schema.title),
   ];
   return page(`${type}, ${version.version}`, blocks, schemaPath);
@@ -101,9 +99,9 @@ export function payloadUpgradePage(
       payloadDifferences(schemaPathOf(payloads, type, from.version), schemaPathOf(payloads, type, to.version)),
     ),
     '## Body before',
-    jsonBlock(readTypicalBody(payloads, type, from.version)),
+    jsonBlock(from.typical),
     '## Body after',
-    jsonBlock(readTypicalBody(payloads, type, to.version)),
+    jsonBlock(to.typical),
   ]);
 }
 

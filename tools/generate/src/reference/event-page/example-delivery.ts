@@ -1,10 +1,9 @@
 import { deliveryHeaders, deprecationDocumentationAt, deprecationHeaders, readDeprecation } from '@deedwire/core';
 import { signWebhook } from '@deedwire/webhook-signing';
-import type { ListedVersion } from '../../event-versions.ts';
+import type { EventVersion } from '../../payloads/event-types.ts';
 import { descriptionOf, readDeliveryHeaderDescriptions } from '../descriptions.ts';
 import { codeBlock } from '../markdown.ts';
 import type { PublishedEvents } from '../published-events.ts';
-import type { EventBody } from './payload-fields.ts';
 
 /** A valid secret whose decoded bytes say that it is an example. */
 export const exampleSecret = `whsec_${Buffer.from('not a secret but an example of it').toString('base64')}`;
@@ -12,7 +11,8 @@ export const exampleSecret = `whsec_${Buffer.from('not a secret but an example o
 const documentation = deprecationDocumentationAt('https://deedwire.example/docs');
 
 /** A delivery as its receiver sees it. The signatures verify with the example secret. */
-export function exampleDelivery({ names, payloads }: PublishedEvents, body: EventBody, version: ListedVersion): string {
+export function exampleDelivery({ names, payloads }: PublishedEvents, version: EventVersion): string {
+  const { typical: body } = version;
   const own = deliveryHeaders({ names });
   const id = `gid://${names.gidNamespace}/WebhookDelivery/88`;
   const timestamp = Math.floor(Date.parse(body.timestamp) / 1000);

@@ -1,6 +1,5 @@
 import { compareJsonSchemas } from '@deedwire/contract-check';
 import type { RecordedChange } from '@deedwire/release';
-import { typicalBodyPath } from '../../event-versions.ts';
 import { readText } from '../../workspace-files.ts';
 import { sourceOf } from '../differences.ts';
 import type { Remark } from '../history.ts';
@@ -152,17 +151,6 @@ function gidForm(pattern: string): string | null {
  */
 export function schemaPathOf(payloads: string, type: string, version: string): string {
   return `${payloads}/json-schema/${type}/${version}.json`;
-}
-
-/** The fields of an event body that the headers repeat. */
-export interface EventBody {
-  type: string;
-  version: string;
-  timestamp: string;
-}
-
-export function readTypicalBody(payloads: string, type: string, version: string): EventBody {
-  return JSON.parse(readText(typicalBodyPath(payloads, type, version)));
 }
 
 /** The rules of the gate for payloads, as in the `package.json` of a package of payloads: its validators reject what they do not know. */
