@@ -1,6 +1,6 @@
 import { gid as formatRecordGid } from '@deedwire/core';
 import { testService } from '@deedwire/core/test-service';
-import { connect, untilBlocked } from '@deedwire/testing';
+import { connect, runOnce, untilBlocked } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
@@ -26,22 +26,64 @@ async function openApplication() {
   return forTest(connect(url.href));
 }
 
-test('of accounts that begin at the same time, one creates the organization, and each external id is one account', async () => {
+test('`migrate` creates an organization with the name of the service, unless there is one', async () => {
+  await migrate(database.databaseUrl, testService);
+  expect(await organizations()).toMatchObject([{ name: testService.names.service }]);
+  const own = await forTest(createServiceDatabase());
+  await runOnce(own.databaseUrl, `insert into organization (name) values ('Harbour')`);
+  await migrate(own.databaseUrl, testService);
+  expect(await runOnce(own.databaseUrl, 'select name from organization')).toEqual([{ name: 'Harbour' }]);
+});
+
+test('of accounts that begin at the same time, each external id is one account of the only organization', async () => {
   const other = await forTest(connect(database.databaseUrl));
   await owner.run('begin');
   const first = await createAccount('c-1');
   const second = createAccount('c-2', 'Bo', other);
   const same = await forTest(connect(database.databaseUrl));
   const repeated = createAccount('c-1', 'Another name', same);
-  await untilBlocked(await forTest(connect(database.databaseUrl)), 2);
-  await owner.run('commit');
   await second;
+  await untilBlocked(await forTest(connect(database.databaseUrl)), 1);
+  await owner.run('commit');
   expect(await repeated).toEqual(first);
-  expect(await organizations()).toMatchObject([{ name: 'service' }]);
   expect(await owner.run('select external_id, name, interface::text from account order by external_id')).toEqual([
     { external_id: 'c-1', name: 'Ada', interface: 'customer' },
     { external_id: 'c-2', name: 'Bo', interface: 'customer' },
   ]);
+});
+
+test('an account of a transaction that is rolled back leaves its external id to another transaction that waits', async () => {
+  const [one, other] = [await forTest(connect(database.databaseUrl)), await forTest(connect(database.databaseUrl))];
+  await one.run('begin');
+  const [{ gid: undone } = {}] = await createAccount('c-undone', 'Ada', one);
+  const waiting = createAccount('c-undone', 'Bo', other);
+  await untilBlocked(owner, 1);
+  await one.run('rollback');
+  const [{ gid } = {}] = await waiting;
+  expect(gid).not.toBe(undone);
+  const named = await owner.run(`select name, gid('Customer', id::text) from account where external_id = 'c-undone'`);
+  expect(named).toEqual([{ name: 'Bo', gid }]);
+});
+
+test('external ids are compared by their bytes', async () => {
+  const texts = [
+    '\u00E9',
+    'e\u0301',
+    'E\u0301',
+    'a',
+    'a ',
+    ' a',
+    'a\n',
+    'a\u200B',
+    'A',
+    '\u{1F3E1}',
+    'GID://service/Customer/1',
+  ];
+  const gids = new Set<unknown>();
+  for (const text of texts) gids.add((await createAccount(text))[0]?.['gid']);
+  expect(gids.size).toBe(texts.length);
+  for (const text of texts) gids.add((await createAccount(text))[0]?.['gid']);
+  expect(gids.size).toBe(texts.length);
 });
 
 test.each(['repeatable read', 'serializable'])(
@@ -70,6 +112,15 @@ test.each([
   });
 });
 
+test('an account of a database without an organization is refused', async () => {
+  const own = await forTest(createServiceDatabase());
+  await migrate(own.databaseUrl, testService, { organization: null });
+  await expect(runOnce(own.databaseUrl, `select create_account('customer', 'c-1', 'Ada')`)).rejects.toMatchObject({
+    code: 'DW007',
+    hint: expect.stringContaining('database migrate'),
+  });
+});
+
 test('an account of a service with several organizations names one', async () => {
   await owner.run('begin');
   const [{ gid = '' } = {}] = (await owner.run(
@@ -82,9 +133,24 @@ test('an account of a service with several organizations names one', async () =>
   expect(
     await owner.run(`select gid('Organization', organization_id::text) from account where external_id = 'c-4'`),
   ).toEqual([{ gid }]);
-  await expect(
-    owner.run(`select create_account('customer', 'c-5', 'Ada', 'gid://service/Organization/1')`),
-  ).rejects.toThrow('There is no organization');
+  const [, number = ''] = /(\d+)$/.exec(gid) ?? [];
+  await owner.run('savepoint s');
+  for (const unknown of [
+    'gid://service/Organization/1',
+    'gid://service/Organization/9999999999999999999',
+    `gid://service/Organization/0${number}`,
+    `gid://service/Organization/a/${number}`,
+    `gid://service/Customer/${number}`,
+    `gid://other/Organization/${number}`,
+    number,
+  ]) {
+    const refused = owner.run(`select create_account('customer', 'c-5', 'Ada', $1)`, [unknown]);
+    await expect(refused).rejects.toMatchObject({
+      code: 'DW007',
+      message: expect.stringContaining('There is no organ'),
+    });
+    await owner.run('rollback to savepoint s');
+  }
   await owner.run('rollback');
 });
 

@@ -1,6 +1,6 @@
 import { defineEvent, defineService, gid as formatRecordGid, readEventRecord, withRenderers } from '@deedwire/core';
 import { testService } from '@deedwire/core/test-service';
-import { connect, type Connection } from '@deedwire/testing';
+import { connect, type Connection, seededRandom } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { DatabaseError } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
@@ -60,6 +60,13 @@ const accountId = gid.slice(gid.lastIndexOf('/') + 1);
 
 const sold = { item: { id: '1' } };
 
+/** A snapshot of as many bytes, with texts of several bytes. */
+const ofBytes = (bytes: number): string => {
+  const empty = JSON.stringify({ ...sold, note: '' });
+  const left = bytes - Buffer.byteLength(empty);
+  return empty.replace('""}', `"${'🏡'.repeat(Math.floor(left / 4))}${'a'.repeat(left % 4)}"}`);
+};
+
 const append = async (
   type: string,
   account: string | null,
@@ -116,21 +123,90 @@ test.each([
   ['a gid with zeros', 'item.sold', `gid://service/Customer/0${accountId}`, sold, null, 'DW002', 'gid://'],
   ['no snapshot', 'item.sold', 'c-1', null, null, 'DW003', 'schema of the event'],
   ['a list', 'item.sold', 'c-1', [sold], null, 'DW003', 'schema of the event'],
+  ['U+0000 in a text', 'item.sold', 'c-1', String.raw`{"item": {"id": "\u0000"}}`, null, 'DW003', 'U+0000'],
+  ['U+0000 in a name', 'item.sold', 'c-1', String.raw`{"item": {"id": "1", "\u0000": 1}}`, null, 'DW003', 'U+0000'],
+  ['half of a surrogate pair', 'item.sold', 'c-1', String.raw`{"item": {"id": "\ud83d"}}`, null, 'DW003', 'surrogate'],
+  ['a number that is too large', 'item.sold', 'c-1', '{"item": {"id": 1e999999}}', null, 'DW003', '131,072 digits'],
+  [
+    'a member that a second one of its name lacks',
+    'item.sold',
+    'c-1',
+    '{"item": {"id": "1"}, "item": {}}',
+    null,
+    'DW003',
+    'item.id',
+  ],
   ['a missing member', 'item.sold', 'c-1', { id: '1' }, null, 'DW003', 'item, item.id'],
   ['a missing member of one', 'item.sold', 'c-1', { item: {} }, null, 'DW003', 'item, item.id'],
   ['too many bytes', 'item.sold', 'c-1', { ...sold, a: 'é'.repeat(250_000) }, null, 'DW004', '256,000'],
+  ['one byte too many', 'item.sold', 'c-1', ofBytes(500_001), null, 'DW004', '256,000'],
   ['a record of an event without one', 'item.counted', 'c-1', sold, '1', 'DW005', 'Omit the record'],
   ['a long record', 'item.sold', 'c-1', sold, 'é'.repeat(101), 'DW005', '200 bytes'],
   ['an empty record', 'item.sold', 'c-1', sold, '', 'DW005', '200 bytes'],
   ['the gid of another type', 'item.sold', 'c-1', sold, 'gid://service/Order/1', 'DW005', 'global identifier'],
   ['the gid of another namespace', 'item.sold', 'c-1', sold, 'gid://other/Item/1', 'DW005', 'global identifier'],
   ['a gid that is not encoded', 'item.sold', 'c-1', sold, 'gid://service/Item/SO/1', 'DW005', 'global identifier'],
+  ['a gid without an id', 'item.sold', 'c-1', sold, 'gid://service/Item/', 'DW005', 'global identifier'],
+  ['half of an encoded byte', 'item.sold', 'c-1', sold, 'gid://service/Item/a%4', 'DW005', 'global identifier'],
+  ['what is no encoded byte', 'item.sold', 'c-1', sold, 'gid://service/Item/%zz', 'DW005', 'global identifier'],
+  ['encoded U+0000', 'item.sold', 'c-1', sold, 'gid://service/Item/a%00', 'DW005', 'global identifier'],
+  ['encoded bytes that are not UTF-8', 'item.sold', 'c-1', sold, 'gid://service/Item/%C3%28', 'DW005', 'global id'],
+  ['an encoded surrogate', 'item.sold', 'c-1', sold, 'gid://service/Item/%ED%A0%80', 'DW005', 'global identifier'],
+  ['an encoded text of 201 bytes', 'item.sold', 'c-1', sold, `gid://service/Item/${'%61'.repeat(201)}`, 'DW005', '200'],
   ['an own id of a record of ours', 'order.placed', 'c-1', sold, 'SO-1', 'DW005', 'new_record_id'],
   ['a number that is no bigint', 'order.placed', 'c-1', sold, '9223372036854775808', 'DW005', 'new_record_id'],
 ])('refuses %s, with an SQLSTATE and a hint', async (_, type, account, snapshot, record, code, hint) => {
   const error: unknown = await append(type as string, account, snapshot, record).catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(DatabaseError);
   expect(error).toMatchObject({ code, hint: expect.stringContaining(hint) });
+});
+
+test('stores 500,000 bytes, and what JSON allows besides', async () => {
+  for (const text of [
+    ofBytes(500_000),
+    '{"item": {"id": "1"}, "item": {"id": "2"}}',
+    String.raw`{"item": {"id": "\ud83c\udfe1 \u0001 \\u0000"}, "": null, "a\n": [[[{}]]], "é": 1e400}`,
+    `{"item": {"id": "1"}, "deep": ${'['.repeat(1_000)}${']'.repeat(1_000)}}`,
+  ])
+    expect(await eventOfId(await append('item.sold', 'c-1', text))).toMatchObject({ snapshot: text });
+});
+
+test('the hash of a record is that of packages/core, whatever its text', async () => {
+  const random = seededRandom(7);
+  const letters = [
+    ...'aZ09-_.~%/ \n\t\u00A0\u200B\uFEFF"\'\\{}',
+    'é',
+    'e\u0301',
+    'ß',
+    'İ',
+    'ı',
+    'ſ',
+    'K',
+    '中',
+    '🏡',
+    '\uFFFD',
+  ];
+  const hex = [...'0123456789abcdefABCDEF'];
+  const from = (pool: readonly string[], length: number): string =>
+    Array.from({ length }, () => pool[Math.floor(random() * pool.length)] ?? '').join('');
+  const uuid = () => [8, 4, 4, 4, 12].map((length) => from(hex, length)).join('-');
+  const texts = [
+    ...Array.from({ length: 2_000 }, (_, index) => from(letters, 1 + (index % 50))),
+    ...Array.from({ length: 500 }, uuid),
+    uuid().slice(1),
+    `${uuid()}\n`,
+    ` ${uuid()}`,
+    `{${uuid()}}`,
+    uuid().replaceAll('-', ''),
+    uuid().replace('-', '_'),
+    'a'.repeat(200),
+  ];
+  const hashed = await owner.run(
+    'select array_agg(record_hash(text) order by number)::text[] as hashes from unnest($1::text[]) with ordinality as t (text, number)',
+    [texts],
+  );
+  const context = { service, gidNamespace: 'service' };
+  expect(hashed).toEqual([{ hashes: texts.map((text) => readEventRecord(context, 'Item', text)?.id) }]);
 });
 
 test('a refused event leaves a transaction with a savepoint usable', async () => {
@@ -160,6 +236,8 @@ test('keeps 63 bits of the hash of a record, and the number of one of ours', asy
   const encoded = 'gid://service/Item/SO-2026%2F0001';
   expect(await owner.run(`select gid('Item', 'SO-2026/0001') as gid`)).toEqual([{ gid: encoded }]);
   expect(await recordOf('item.sold', encoded)).toBe(await recordOf('item.sold', 'SO-2026/0001'));
+  for (const other of ['gid://service/Item/%53O-2026%2f0001', 'gid://service/Item/%53%4F%2D2026%2F0001'])
+    expect(await recordOf('item.sold', other)).toBe(await recordOf('item.sold', 'SO-2026/0001'));
   expect(await recordOf('order.placed', '9223372036854775807')).toBe('9223372036854775807');
   expect(await recordOf('order.placed', 'gid://service/Order/4711')).toBe('4711');
 });
@@ -188,13 +266,20 @@ test('draws another id while ids repeat, and ends after 5', async () => {
   await expect(append('item.sold', 'c-1')).rejects.toMatchObject({ code: 'DW006', hint: 'Repeat the transaction.' });
 });
 
-test('the function runs where its caller finds other tables of the names of ours, and other functions', async () => {
+test('the function runs where its caller finds other tables of the names of ours, other functions and other operators', async () => {
   const session = await forTest(connect(database.databaseUrl));
   await session.run(`
     create schema of_caller;
     create table of_caller.account (email text);
     create function of_caller.starts_with(text, text) returns boolean language plpgsql as $$ begin raise 'shadowed'; end $$;
-    set search_path = of_caller, public, pg_catalog`);
+    create function of_caller.never(text, text) returns boolean language plpgsql as $$ begin raise 'shadowed'; end $$;
+    create operator of_caller.= (leftarg = text, rightarg = text, function = of_caller.never);
+    create function of_caller.never(bigint, bigint) returns boolean language plpgsql as $$ begin raise 'shadowed'; end $$;
+    create operator of_caller.= (leftarg = bigint, rightarg = bigint, function = of_caller.never);
+    create temporary table event_type (type text);
+    create temporary table installation (only_row boolean);
+    create temporary table webhook_event_queue (account_id bigint);
+    set search_path = pg_temp, of_caller, public, pg_catalog`);
   onTestFinished(async () => void (await owner.run('drop schema of_caller cascade')));
   expect(await eventOfId(await append('item.sold', 'c-1', sold, 'a', session))).toBeDefined();
 });

@@ -83,7 +83,9 @@ export async function migrateDevDatabase(
   say: (text: string) => void,
 ): Promise<{ schema: string; url: string }> {
   try {
-    const { schema } = (await migrate(directUrl, service, { ...chosen, gidNamespace, onWait: onNewWait(say) })).place;
+    // The sample data has its own organizations.
+    const options = { ...chosen, gidNamespace, organization: null, onWait: onNewWait(say) };
+    const { schema } = (await migrate(directUrl, service, options)).place;
     return { schema, url: url === directUrl ? withSchema(url, schema) : url };
   } catch (error) {
     if (!(error instanceof MigrationChangedError)) throw error;

@@ -4,5 +4,8 @@ import { firm } from '../../src/index.ts';
 
 /** A new database of the law firm. */
 export function createFirmDatabase(): Promise<TestDatabase> {
-  return createTestDatabase({ template: 'firm', prepare: async (url) => void (await migrate(url, firm)) });
+  return createTestDatabase({
+    template: 'firm',
+    prepare: async (url) => void (await migrate(url, firm, { organization: null })),
+  });
 }

@@ -36,6 +36,8 @@ export interface MigrateOptions extends PlaceOptions {
   cell?: number;
   /** The namespace of global identifiers, which the first migration with a service stores. Defaults to that of the service. */
   gidNamespace?: string;
+  /** The organization that a database without one gets. Null: none. Defaults to one with the name of the service. */
+  organization?: string | null;
   /** How long all migrations together wait for locks that others hold. Defaults to 10 minutes. */
   waitMs?: number;
   /** Called again and again while a migration waits for other sessions. */
@@ -137,6 +139,7 @@ export async function applyMigrations(
       groupRoles,
       ofApplication,
       gidNamespace: options.gidNamespace,
+      organization: options.organization,
       cell,
       deadlineMs: performance.now() + waitMs,
       onWait(wait) {
@@ -193,6 +196,7 @@ interface Run {
   groupRoles: readonly string[];
   ofApplication: readonly Migration[];
   gidNamespace: string | undefined;
+  organization: string | null | undefined;
   cell: number | undefined;
   deadlineMs: number;
   onWait: (wait: MigrationWait) => void;
@@ -234,6 +238,8 @@ async function applyNext(run: Run): Promise<Step> {
       await grantUsage(run);
       if (service !== null) {
         await registerService(client, service, run.gidNamespace ?? service.names.gidNamespace);
+        const { organization = service.names.service } = run;
+        if (organization !== null) await ensureOrganization(client, organization);
         await client.query('select add_application_role()');
       }
       await client.query('commit');
@@ -304,6 +310,11 @@ async function grantUsage({ client, place: { schema, rolePrefix }, groupRoles }:
   );
   for (const { role } of rows)
     await client.query(`grant usage on schema ${escapeIdentifier(schema)} to ${escapeIdentifier(role)}`);
+}
+
+/** With one organization, an application creates accounts at once. The transaction holds the lock of the migrations. */
+async function ensureOrganization(client: Client, name: string): Promise<void> {
+  await client.query('insert into organization (name) select $1 where not exists (select from organization)', [name]);
 }
 
 /** The text of a baseline for the schema in which the tables will be. */

@@ -13,7 +13,7 @@ import {
 export function createServiceDatabase(): Promise<TestDatabase> {
   return createTestDatabase({
     template: 'test_service',
-    prepare: async (url) => void (await migrate(url, testService)),
+    prepare: async (url) => void (await migrate(url, testService, { organization: null })),
   });
 }
 

@@ -184,7 +184,7 @@ describe.skipIf(isWithoutPostgres)('a failover of the old side right after the f
 
   beforeEach(async () => {
     servers = await startCellServers();
-    await migrate(servers.primary.url, testService);
+    await migrate(servers.primary.url, testService, { organization: null });
     const [{ id } = {}] = await servers.primary.run(`insert into organization (name) values ('Ash') returning id`);
     gid = `gid://service/Organization/${String(id)}`;
     await servers.primary.run(

@@ -198,7 +198,7 @@ describe.skipIf(isWithoutPatroni)('a split between clusters of Patroni', () => {
 
   test('does not go against Patroni, whatever ends meanwhile', async () => {
     const old = await startCluster({ synchronous: false, names: ['a'] });
-    await migrate(old.url, testService);
+    await migrate(old.url, testService, { organization: null });
     const [organization] = await run(old.url, `insert into organization (name) values ('Ash') returning id`);
     const next = await startCluster({ synchronous: false, names: ['c'], standbyOf: old });
     const split = createSplit(old, next, `gid://service/Organization/${String(organization?.['id'])}`);

@@ -64,7 +64,7 @@ describe.skipIf(isWithoutPostgres)('a split', () => {
   beforeEach(async () => {
     servers = await startCellServers();
     old = servers.primary;
-    await migrate(old.url, testService);
+    await migrate(old.url, testService, { organization: null });
     const inserted = await old.run(`insert into organization (name) values ('Ash'), ('Birch'), ('Cedar') returning id`);
     ids = inserted.map(({ id }) => `gid://service/Organization/${String(id)}`);
     await old.run(`

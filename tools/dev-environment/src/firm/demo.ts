@@ -43,7 +43,7 @@ const flow: Steps = {
     const server = await startPostgres();
     undo.unshift(() => server.stop());
     databaseUrl = server.url;
-    note(`${(await migrate(databaseUrl, firm)).applied.length} migrations applied`);
+    note(`${(await migrate(databaseUrl, firm, { organization: null })).applied.length} migrations applied`);
   },
   'Create organizations, credentials and referrals': () =>
     withSeedContext(firm, { databaseUrl, gidNamespace: firm.names.gidNamespace }, async (context) => {

@@ -19,7 +19,7 @@ type Migrated = Pick<TestedApplication, 'key' | 'service'>;
 const templateOf = ({ key, service }: Migrated) => ({
   template: `served_${key}`,
   async prepare(databaseUrl: string): Promise<void> {
-    await migrate(databaseUrl, service);
+    await migrate(databaseUrl, service, { organization: null });
     await withClient(databaseUrl, (client) => client.query('call webhook_create_partitions(60)'));
   },
 });
@@ -39,7 +39,8 @@ export const createMigratedDatabaseOn = (
 export async function createMigratedDatabase(
   tested: Migrated,
   server?: OwnServer,
-  apply: (databaseUrl: string) => Promise<unknown> = (url) => migrate(url, tested.service, server?.place),
+  apply: (databaseUrl: string) => Promise<unknown> = (url) =>
+    migrate(url, tested.service, { ...server?.place, organization: null }),
 ): Promise<TestDatabase> {
   if (server === undefined) return createTestDatabase(templateOf(tested));
   await apply(server.url);

@@ -52,7 +52,7 @@ export async function provePages({ server, phaseMs, seed }: ProofOptions): Promi
   const random = seededRandom(seed);
   const database = await createTestDatabase({
     template: 'test_service',
-    prepare: async (url) => void (await migrate(url, testService)),
+    prepare: async (url) => void (await migrate(url, testService, { organization: null })),
     server: { url: server.url, namePrefix: 'proof_' },
   });
   const { databaseUrl } = database;
