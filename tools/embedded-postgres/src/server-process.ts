@@ -122,6 +122,8 @@ export function serverSettings(port: number, durable: boolean, major: number): s
     // Socket paths have a length limit that deep checkouts exceed.
     unix_socket_directories: '',
     max_connections: 300,
+    // Applications may prepare transactions: two-phase commits.
+    max_prepared_transactions: 20,
     jit: 'off',
     timezone: 'UTC',
     log_timezone: 'UTC',

@@ -273,12 +273,16 @@ export async function selectUnquietWorkers(
 /** The transactions of others that have read homes and are open. What a serializable one has read stays listed after it has ended. */
 export function selectHomeReaders(database: Database): Promise<{ transaction: string; session: string }[]> {
   const text = `
-    select distinct virtualtransaction as transaction,
-      concat_ws(' ', 'process', l.pid, nullif(application_name, ''), 'since', xact_start) as session
+    select distinct l.virtualtransaction as transaction, case
+        when l.pid is not null then concat_ws(' ', 'process', l.pid, nullif(application_name, ''), 'since', xact_start)
+        else concat_ws(' ', 'prepared transaction', p.gid, 'since', p.prepared)
+      end as session
     from pg_locks l
     left join pg_stat_activity a on a.pid = l.pid
-    where locktype = 'relation' and mode <> 'SIReadLock' and l.database = (select oid from pg_database where datname = current_database())
-      and relation in ('account_home'::regclass, 'organization_home'::regclass) and l.pid is distinct from pg_backend_pid()`;
+    left join pg_locks x on l.pid is null and x.pid is null and x.virtualtransaction = l.virtualtransaction and x.locktype = 'transactionid'
+    left join pg_prepared_xacts p on p.transaction = x.transactionid
+    where l.locktype = 'relation' and l.mode <> 'SIReadLock' and l.database = (select oid from pg_database where datname = current_database())
+      and l.relation in ('account_home'::regclass, 'organization_home'::regclass) and l.pid is distinct from pg_backend_pid()`;
   return run(database, text);
 }
 
