@@ -4,6 +4,8 @@ import * as z from 'zod';
 import { append } from './append.ts';
 import { fromQuery } from './from-query.ts';
 
+const released = { status: 'current', deprecatedOn: null, sunsetOn: null } as const;
+
 const noted = withRenderers(
   defineEvent('order.noted', {
     record: { type: 'Order', id: ({ id }) => id.toUpperCase() },
@@ -16,6 +18,12 @@ const noted = withRenderers(
       if (note === 'unreadable') throw new TypeError('It has no page.');
       return { notes: Array.from({ length: copies }, () => note) };
     },
+  },
+  {
+    versions: [
+      { ...released, version: '2026-11-01', data: z.strictObject({ note: z.string() }) },
+      { ...released, version: '2027-02-01', data: z.strictObject({ notes: z.array(z.string()).min(1) }) },
+    ],
   },
 );
 
@@ -52,6 +60,11 @@ describe('runs no statement for a snapshot', () => {
   test.each([
     ['that the schema refuses', { id: 1, note: '', copies: 1 }, 'order.noted is refused: id: Invalid input'],
     ['that a version cannot render', { id: '1', note: 'unreadable', copies: 1 }, 'its version 2027-02-01 cannot be'],
+    [
+      'of which one version does not match its schema',
+      { id: '1', note: '', copies: 0 },
+      'its version 2027-02-01 would not match its published schema: data.notes: too_small',
+    ],
     ['with NUL', { id: '1', note: 'a\0', copies: 1 }, 'U+0000'],
     ['with half of a surrogate pair', { id: '1', note: 'a\uD83D', copies: 1 }, 'half of a surrogate pair'],
     [
@@ -66,6 +79,32 @@ describe('runs no statement for a snapshot', () => {
     await expect(refused).rejects.toMatchObject({ code: 'SNAPSHOT_REFUSED' });
     expect(run).toEqual([]);
   });
+});
+
+test.each([
+  ['no text', { id: undefined }, 'the id of its Order is no text'],
+  ['an empty text', { id: '' }, 'the id of its Order is no text'],
+  ['unreadable', null, 'the id of its Order cannot be read'],
+])('runs no statement for an event whose record is %s', async (_, order, message) => {
+  run.length = 0;
+  const shipped = withRenderers(
+    defineEvent('order.shipped', {
+      // A snapshot of JavaScript, which no compiler has checked.
+      record: { type: 'Order', id: ({ order: of }) => (of as { id: string }).id },
+      snapshot: z.object({ order: z.unknown() }),
+      sample: () => ({ order: { id: '1' } }),
+    }),
+    { '2026-11-01': () => ({}) },
+  );
+  await expect(append(session, shipped, 'c-1', { order })).rejects.toThrow(message);
+  expect(run).toEqual([]);
+});
+
+test.each(['c\0', 'c\uD83D'])('names no account by %j, which a driver would change', async (account) => {
+  run.length = 0;
+  const refused = append(session, noted, account, { id: '1', note: '', copies: 1 });
+  await expect(refused).rejects.toThrow('A text for append_event() has the character U+0000');
+  expect(run.filter(({ text }) => text.includes('append_event'))).toEqual([]);
 });
 
 test('accepts a text that looks like an escape', async () => {

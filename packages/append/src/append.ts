@@ -1,4 +1,4 @@
-import { payloadMaxBytes, type RenderedEvent } from '@deedwire/core';
+import { payloadMaxBytes, type RenderData, type RenderedEvent } from '@deedwire/core';
 import { call, type Session } from './session.ts';
 
 /**
@@ -7,7 +7,7 @@ import { call, type Session } from './session.ts';
  * @param account the id by which the application has created the account, or its global identifier
  * @returns the id of the event, the number at the end of the `id` of its payloads
  * @throws {NotInTransactionError} if the event would be committed at once
- * @throws {SnapshotRefusedError} if the schema of the event refuses the snapshot, or no payload can be made of it
+ * @throws {SnapshotRefusedError} if the schema of the event refuses the snapshot, or one of its payloads cannot be delivered
  * @throws the error of the driver, with the SQLSTATE of append_event(): DW001 an unknown event, DW002 an unknown account, DW005 a record
  * that the type cannot have
  */
@@ -17,19 +17,20 @@ export async function append<Snapshot extends object>(
   account: string,
   snapshot: NoInfer<Snapshot>,
 ): Promise<string> {
-  const { type, record } = event;
+  const { type } = event;
   const parsed = parseSnapshot(event, snapshot);
   const text = encodeSnapshot(event, parsed);
+  const record = readRecord(event, parsed);
   await session.requireTransaction();
   return call(session, 'append_event', [
     ['text', type],
     ['text', account],
     ['json', text],
-    ['text', record === null ? null : record.id(parsed)],
+    ['text', record],
   ]);
 }
 
-/** A snapshot of which no payload can be delivered. The message contains paths, and no values. */
+/** A snapshot of which a payload cannot be delivered. The message contains paths, and no values. */
 export class SnapshotRefusedError extends Error {
   readonly code = 'SNAPSHOT_REFUSED';
   override readonly name = 'SnapshotRefusedError';
@@ -46,12 +47,30 @@ function parseSnapshot<Snapshot extends object>(event: RenderedEvent<Snapshot>, 
   throw new SnapshotRefusedError(event.type, issues.join('; '), error);
 }
 
-function encodeSnapshot({ type, renderers }: Pick<RenderedEvent, 'renderers' | 'type'>, snapshot: object): string {
+function encodeSnapshot(event: Pick<RenderedEvent, 'payloads' | 'renderers' | 'type'>, snapshot: object): string {
+  const { type, renderers, payloads = {} } = event;
   const text = JSON.stringify(snapshot);
   if (unstorable.test(text))
     throw new SnapshotRefusedError(type, 'a text has the character U+0000 or half of a surrogate pair');
-  for (const [version, render] of Object.entries(renderers)) checkPayload(type, version, render, text);
+  for (const [version, render] of Object.entries(renderers))
+    checkPayload({ type, version, render, schema: payloads[version] }, text);
   return text;
+}
+
+/** The id of the record. It is found in the snapshot at run time: without it, the deliveries of the record could not be found. */
+function readRecord<Snapshot extends object>(
+  { type, record }: Pick<RenderedEvent<Snapshot>, 'record' | 'type'>,
+  snapshot: Snapshot,
+): string | null {
+  if (record === null) return null;
+  let id: unknown;
+  try {
+    id = record.id(snapshot);
+  } catch (cause) {
+    throw new SnapshotRefusedError(type, `the id of its ${record.type} cannot be read`, cause);
+  }
+  if (typeof id === 'string' && id !== '') return id;
+  throw new SnapshotRefusedError(type, `the id of its ${record.type} is no text`);
 }
 
 /** What `JSON.stringify` writes of characters that PostgreSQL does not store. */
@@ -63,14 +82,29 @@ const longestEnvelope = {
   timestamp: new Date(0).toISOString(),
 };
 
+interface CheckedVersion {
+  readonly type: string;
+  readonly version: string;
+  readonly render: RenderData<never>;
+  readonly schema: Required<RenderedEvent>['payloads'][string] | undefined;
+}
+
 /** Renders as the worker does, which reads what was stored. */
-function checkPayload(type: string, version: string, render: (snapshot: never) => object, text: string): void {
+function checkPayload({ type, version, render, schema }: CheckedVersion, text: string): void {
   let data: object;
   try {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is a snapshot of the event
     data = render(JSON.parse(text) as never);
   } catch (cause) {
     throw new SnapshotRefusedError(type, `its version ${version} cannot be rendered`, cause);
+  }
+  const issues = schema?.safeParse(data).error?.issues ?? [];
+  if (issues.length > 0) {
+    const paths = issues.map(({ path, code }) => `${['data', ...path].join('.')}: ${code}`);
+    throw new SnapshotRefusedError(
+      type,
+      `the payload of its version ${version} would not match its published schema: ${paths.join('; ')}`,
+    );
   }
   const bytes = Buffer.byteLength(JSON.stringify({ ...longestEnvelope, type, version, data }));
   if (bytes > payloadMaxBytes)

@@ -77,12 +77,19 @@ export function callOf({ schema }: Pick<Session, 'schema'>, name: string, types:
   return `select "${schema.replaceAll('"', '""')}".${name}(${values.join(', ')})::text as result`;
 }
 
-/** Calls a function for applications, and returns its result. */
+/**
+ * Calls a function for applications, and returns its result.
+ *
+ * @throws {TypeError} for a text that PostgreSQL does not store. A driver would change it, so that two ids could become one.
+ */
 export async function call(
   session: Session,
   name: string,
   parameters: readonly (readonly [type: string, value: string | null])[],
 ): Promise<string> {
+  for (const [, value] of parameters)
+    if (value !== null && (!value.isWellFormed() || value.includes('\0')))
+      throw new TypeError(`A text for ${name}() has the character U+0000 or half of a surrogate pair.`);
   const text = callOf(
     session,
     name,

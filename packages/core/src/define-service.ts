@@ -1,5 +1,5 @@
 import { recordOfSnapshot } from './event-record.ts';
-import type { Event, EventContract, RenderData, RenderedEvent } from './event.ts';
+import type { Event, EventContract, EventDefinition, RenderData, RenderedEvent } from './event.ts';
 import { ownEvents } from './generated/own-events.ts';
 import { findNameFaults } from './name-forms.ts';
 import type { Interface, InterfaceOptions, PersonTable, Service, ServiceOf, ServiceOptions } from './service.ts';
@@ -94,6 +94,21 @@ export function defineService<const Options extends ServiceOptions>(options: Opt
   return service;
 }
 
+/** Without what the contract has, and the renderers. */
+const definitionOf = ({
+  record,
+  persons,
+  address,
+  snapshot,
+  sample,
+}: RenderedEvent): Omit<EventDefinition, 'type'> => ({
+  record,
+  persons,
+  address,
+  snapshot,
+  sample,
+});
+
 /** Gives each contract its event. */
 function joinEvents(contracts: readonly EventContract[], further: readonly RenderedEvent[]) {
   const faults: string[] = [];
@@ -143,7 +158,9 @@ function isDate(text: string): boolean {
   return /^\d{4}-\d\d-\d\d$/.test(text) && startOfDay(text)?.toISOString().startsWith(text) === true;
 }
 
-function joinEvent(contract: EventContract, { renderers, ...definition }: RenderedEvent, faults: string[]): Event {
+function joinEvent(contract: EventContract, rendered: RenderedEvent, faults: string[]): Event {
+  const { renderers } = rendered;
+  const definition = definitionOf(rendered);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the outbox stores each snapshot under its event type
   const known = renderers as Readonly<Record<string, RenderData<unknown>>>;
   const versions = contract.versions.map((version) => {
@@ -152,8 +169,8 @@ function joinEvent(contract: EventContract, { renderers, ...definition }: Render
       faults.push(`The event ${contract.type} has no renderer of its version ${version.version}.`);
     return { ...version, render };
   });
-  const rendered = versions.filter(({ status }) => status !== 'retired').map(({ version }) => version);
-  for (const version of Object.keys(known).filter((each) => !rendered.includes(each)))
+  const served = versions.filter(({ status }) => status !== 'retired').map(({ version }) => version);
+  for (const version of Object.keys(known).filter((each) => !served.includes(each)))
     faults.push(
       `The event ${contract.type} has a renderer of ${version}, which its contract does not have or has retired.`,
     );

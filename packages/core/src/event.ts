@@ -87,13 +87,18 @@ type Renderers<Snapshot> = Readonly<Record<string, RenderData<Snapshot>>>;
 /** An event as a service lists it. */
 export interface RenderedEvent<Snapshot extends object = object> extends EventDefinition<Snapshot> {
   readonly renderers: Renderers<never>;
+  /** The published schemas of what the renderers return, by version. Omitted: only the worker knows them. */
+  readonly payloads?: Readonly<Record<string, z.ZodType>>;
 }
 
+/** @param contract lets `append` refuse a snapshot of which a payload does not match. Omitted: only the worker compares them. */
 export function withRenderers<Snapshot extends object>(
   event: EventDefinition<Snapshot>,
   renderers: Renderers<Snapshot>,
+  contract?: Pick<EventContract, 'versions'>,
 ): RenderedEvent<Snapshot> {
-  return { ...event, renderers };
+  const payloads = Object.fromEntries(contract?.versions.map(({ version, data }) => [version, data]) ?? []);
+  return { ...event, renderers, payloads };
 }
 
 /** What a payload says of itself. */
@@ -110,12 +115,19 @@ type RenderersOf<Payloads extends Payload, Type, Snapshot> = {
 /**
  * Returns `withRenderers` for an application that publishes `Payloads`, a union of types with literal `type` and `version`. The compiler
  * then refuses an event without a payload, a version of a payload without a renderer, and a renderer of another version.
+ *
+ * @param contracts as `defineService` takes them, for `append`
  */
-export function renderersFor<Payloads extends Payload>() {
+export function renderersFor<Payloads extends Payload>(contracts: readonly EventContract[] = []) {
   return <Type extends Payloads['type'], Snapshot extends object>(
     event: EventDefinition<Snapshot, Type>,
     renderers: RenderersOf<Payloads, Type, Snapshot>,
-  ): RenderedEvent<Snapshot> => withRenderers(event, renderers);
+  ): RenderedEvent<Snapshot> =>
+    withRenderers(
+      event,
+      renderers,
+      contracts.find(({ type }) => type === event.type),
+    );
 }
 
 export interface EventVersion extends EventVersionContract {

@@ -1,5 +1,5 @@
 import { renderersFor } from '@deedwire/core';
-import type { WebhookEvent } from '@deedwire/webhook-events';
+import { type WebhookEvent, webhookEventTypes } from '@deedwire/webhook-events';
 
 /** Adds its renderers to an event: one for each version in `webhook-events` that is not retired. */
-export const withRenderers = renderersFor<WebhookEvent>();
+export const withRenderers = renderersFor<WebhookEvent>(webhookEventTypes);

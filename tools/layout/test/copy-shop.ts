@@ -6,9 +6,9 @@ import { workspaceRoot } from '../src/read-json.ts';
 /** What imports generated files, which are not beside the sources of the shop. */
 const importing = {
   'src/with-renderers.ts': `import { renderersFor } from '@deedwire/core';
-import type { WebhookEvent } from '../webhook-events/src/index.ts';
+import { type WebhookEvent, webhookEventTypes } from '../webhook-events/src/index.ts';
 
-export const withRenderers = renderersFor<WebhookEvent>();
+export const withRenderers = renderersFor<WebhookEvent>(webhookEventTypes);
 `,
   'src/customer/customer-interface.ts': `import { join } from 'node:path';
 import { serveContract } from '@deedwire/graphql-server';
