@@ -59,6 +59,10 @@ const generators: readonly Generator[] = [
     name: 'served-versions',
     ofService: async (layout) => (await import('./served-versions.ts')).servedVersions(layout),
   },
+  {
+    name: 'snapshots',
+    ofService: (layout) => withPayloads(layout, async (each) => await (await import('./snapshots.ts')).snapshots(each)),
+  },
   { name: 'typical-bodies', ofWorkspace: async () => (await import('./typical-bodies.ts')).typicalBodies() },
   {
     name: 'operations',
