@@ -63,7 +63,13 @@ export { readMigrations } from './migrations/read-migrations.ts';
 export { grantsToApplication } from './migrations/application-grants.ts';
 export { describeAbsentRoles, findAbsentRoles } from './migrations/absent-roles.ts';
 export { type GroupRole, groupRolesOf, selectGroupRoles, selectRolePrefix } from './migrations/group-roles.ts';
-export { defaultPlaceOf, findUsedSchema, type PlaceOptions, schemaVariable } from './migrations/find-place.ts';
+export {
+  defaultPlaceOf,
+  findUsedSchema,
+  type PlaceOptions,
+  placesWithTables,
+  schemaVariable,
+} from './migrations/find-place.ts';
 export { createLoginSql, selectLoginPlace } from './migrations/rights.ts';
 
 // Copies of a database.

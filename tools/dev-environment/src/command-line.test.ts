@@ -3,13 +3,14 @@ import { expect, test } from 'vitest';
 import { devHelp, parseDevOptions, UsageError } from './command-line.ts';
 
 test.each([
-  [[], { receiver: false, help: false }],
-  [['--receiver'], { receiver: true, help: false }],
-  [['--help'], { receiver: false, help: true }],
+  [[], {}],
+  [['--receiver'], { receiver: true }],
+  [['--help'], { help: true }],
   [['--receiver', '-h'], { receiver: true, help: true }],
-  [['--service', 'shop'], { receiver: false, help: false, service: 'shop' }],
+  [['--service', 'shop'], { service: 'shop' }],
+  [['--existing'], { existing: true }],
 ])('parses %j', (commandArguments, options) => {
-  expect(parseDevOptions(commandArguments)).toEqual(options);
+  expect(parseDevOptions(commandArguments)).toEqual({ receiver: false, existing: false, help: false, ...options });
 });
 
 test.each([

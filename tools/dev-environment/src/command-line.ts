@@ -56,12 +56,15 @@ Starts PostgreSQL, the apps and sample data on this machine, and keeps them runn
 Options:
   --receiver        start a sample receiver, made with @deedwire/webhook-receiver, that prints each event as it arrives;
                     it is subscribed to every event type of the sample account of each interface
+  --existing        use a database that was migrated otherwise, add sample accounts to it, and send nothing to its
+                    subscriptions
   --service FOLDER  run the service of this folder (default: the first one in the package.json of the repository)
   -h, --help        print this help
 
 Environment:
   DEEDWIRE_HOME            folder for data and credentials (default: .local in the repository, or in FOLDER)
-  DATABASE_URL             an empty PostgreSQL database to use in place of the embedded server
+  DATABASE_URL             a PostgreSQL database to use in place of the embedded server; it can have other tables, and
+                           only the schemas deedwire and deedwire_dev are created and changed
   DATABASE_DIRECT_URL      the same database without a transaction pooler
   DATABASE_SCHEMA          the schema of its tables (default: where they are, and deedwire for a new database)
 ${ports.join('')}  WEBHOOK_WORKER_PORT      default 4003; health and metrics
@@ -77,7 +80,7 @@ ${ports.join('')}  WEBHOOK_WORKER_PORT      default 4003; health and metrics
 export function parseDevOptions(commandArguments: readonly string[]) {
   return parseOptions(
     command,
-    { receiver: flag, service: { type: 'string' }, help: { ...flag, short: 'h' } },
+    { receiver: flag, existing: flag, service: { type: 'string' }, help: { ...flag, short: 'h' } },
     commandArguments,
   );
 }

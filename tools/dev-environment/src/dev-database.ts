@@ -3,12 +3,14 @@ import { type GidContext, interfaceNamesOf, type Service } from '@deedwire/core'
 import { startPostgres, withClient } from '@deedwire/embedded-postgres';
 import {
   createStore,
+  databaseAddress,
   defaultPlaceOf,
   migrate,
   MigrationChangedError,
   type MigrateOptions,
   onlyRow,
   onNewWait,
+  placesWithTables,
   type Store,
   withSchema,
 } from '@deedwire/store';
@@ -94,19 +96,25 @@ export async function migrateDevDatabase(
 }
 
 /**
- * Returns the state that this home keeps for a database. An empty database is marked as owned by this home.
+ * Returns the state that this home keeps for a database. One without our tables is marked as owned by this home, whatever else it has.
  *
- * @throws {CannotStartError} if the database is not empty and does not carry a mark of this home, or has accounts of another service
+ * @param existing also claims one that was migrated otherwise
+ * @throws {CannotStartError} if the database has our tables and does not carry a mark of this home, or has accounts of another service
  */
-export async function claimDatabase(service: Service, databaseUrl: string, home: Home): Promise<DatabaseState> {
+export async function claimDatabase(
+  service: Service,
+  databaseUrl: string,
+  home: Home,
+  { existing = false }: { existing?: boolean } = {},
+): Promise<DatabaseState> {
   const store = createStore({ databaseUrl, applicationName: 'deedwire-dev' });
   try {
     const mark = await readMark(store);
     const known = mark === null ? undefined : home.state.databases[mark];
     if (known) return refuseForeign(service, known, home);
-    if (await isNotEmpty(store)) {
+    if (!existing && (await isMigrated(store))) {
       throw new CannotStartError(
-        'The database of DATABASE_URL is not empty, and `pnpm dev` did not create its content from this home. Use an empty database.',
+        `The database ${databaseAddress(databaseUrl)} was migrated, and not by \`pnpm dev\` from this home. Use another one, or pass --existing: sample accounts are then added to it, and the worker has new secret keys, with which it sends nothing to the subscriptions that exist.`,
       );
     }
     return await markDatabase(databaseUrl, home);
@@ -134,16 +142,10 @@ async function readMark(store: Store): Promise<string | null> {
   return row?.mark ?? null;
 }
 
-/** Objects of extensions are ignored: the new databases of hosting providers contain some. */
-async function isNotEmpty(store: Store): Promise<boolean> {
-  const text = `
-    select exists (
-      select from pg_class c
-      join pg_namespace n on n.oid = c.relnamespace
-      where n.nspname <> 'information_schema' and n.nspname not like 'pg\\_%'
-        and not exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
-    ) as found`;
-  return onlyRow(await store.query<{ found: boolean }>({ name: 'dev-is-not-empty', text }, [])).found;
+/** Whether any schema has our tables. */
+async function isMigrated(store: Store): Promise<boolean> {
+  const text = `with ${placesWithTables} select exists (select from place) as found`;
+  return onlyRow(await store.query<{ found: boolean }>({ name: 'dev-is-migrated', text }, [])).found;
 }
 
 /** Saves the state before it writes the mark: this home would reject a database whose mark is not in its state. */

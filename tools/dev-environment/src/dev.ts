@@ -13,7 +13,7 @@ import {
 } from '@deedwire/layout';
 import type { AddCommands, FirstSteps, Seed } from '@deedwire/operator';
 import { readConfig } from '@deedwire/service-runtime';
-import { messageOf, StoreUnavailableError } from '@deedwire/store';
+import { databaseAddress, messageOf, StoreUnavailableError } from '@deedwire/store';
 import { credentialHeaders } from '@deedwire/testing';
 import * as ownEvents from '@deedwire/webhook-contract';
 import type { EventPackage } from '@deedwire/webhook-receiver';
@@ -110,9 +110,10 @@ async function dev({ layout, service, seed }: Served, config: DevConfig, options
   void database.ended.then((reason) => {
     return stop(1, `the database server ended: ${reason}`);
   });
-  const state = await claimDatabase(service, database.url, home);
+  const state = await claimDatabase(service, database.url, home, options);
   const { GID_NAMESPACE: gidNamespace } = config;
   const { schema, url: databaseUrl } = await migrateDevDatabase({ service, gidNamespace }, database, say);
+  say(`The database is ${databaseAddress(databaseUrl)}, and its tables are in the schema ${schema}.`);
   const seeding = { databaseUrl, gidNamespace };
   const { accounts, records } = await withSeedContext(service, seeding, (context) =>
     fill(context, seed, { home, state, options }),

@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { createOrganization, listCredentials, systemRandom, type OperatorContext } from '@deedwire/actions';
+import {
+  createOrganization,
+  listCredentials,
+  listOrganizations,
+  systemRandom,
+  type OperatorContext,
+} from '@deedwire/actions';
 import { parseApiKey } from '@deedwire/auth';
 import { interfaceNamesOf, type Service } from '@deedwire/core';
 import type { Seed } from '@deedwire/operator';
@@ -31,12 +37,20 @@ export async function withSeedContext<Result>(
 
 /** Creates the organizations of a new database with an account of each interface, a credential for each account, and the records. */
 export async function seedDatabase(context: OperatorContext, seed: Seed): Promise<DevAccounts> {
-  const [name, otherName] = seed.organizations ?? ['Sample Organization'];
-  const { id } = await createOrganization(context, { name });
+  const [name = 'Sample Organization', otherName] = seed.organizations ?? [];
+  const only = seed.organizations === undefined ? await findOnlyOrganization(context) : null;
+  const { id } = only ?? (await createOrganization(context, { name }));
   const other = otherName === undefined ? null : await createOrganization(context, { name: otherName });
   const accounts = await completeAccounts(context, seed, { known: {}, id, otherId: other?.id ?? null });
   await seed.createRecords?.(context, accounts);
   return accounts;
+}
+
+/** An application that names no organization creates its accounts in the only one, so that it stays the only one. */
+async function findOnlyOrganization(context: OperatorContext): Promise<{ id: string } | null> {
+  const { edges } = await listOrganizations(context, { nameContains: null, first: 2 });
+  const [first, second] = edges;
+  return first === undefined || second !== undefined ? null : first.node;
 }
 
 /**

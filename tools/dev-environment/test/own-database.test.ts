@@ -44,16 +44,44 @@ test('creates the tables of a given database in DATABASE_SCHEMA, and later finds
   expect(await runOnce(url, 'select current_schema() as schema')).toEqual([{ schema: 'public' }]);
 });
 
-test('rejects a database that is not empty, and does not change it', async () => {
+test('works beside the tables of an application, and changes none of them', async () => {
   const run = (statement: string) => runOnce(database.databaseUrl, statement);
-  await run('create table theirs ()');
-  await expect(claimDatabase(testService, database.databaseUrl, await newHome())).rejects.toThrow('is not empty');
-  expect(await run(`select from pg_namespace where nspname = 'deedwire_dev'`)).toEqual([]);
+  await run('create table account (email text); create table schema_migration (version int)');
+  const objects = `
+    select c.oid::regclass::text as name, c.xmin::text, n.nspname as schema
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname not in ('pg_catalog', 'information_schema', 'pg_toast') order by 1`;
+  const before = await run(objects);
+  await claimDatabase(testService, database.databaseUrl, await newHome());
+  const opened = await openDevDatabase(
+    { service: testService, interfaceNames },
+    { DATABASE_URL: database.databaseUrl },
+    await newHome(),
+  );
+  const context = { service: testService, gidNamespace: testService.names.gidNamespace };
+  await migrateDevDatabase(context, opened, () => {});
+  const after = await run(objects);
+  expect(after.filter(({ schema }) => schema === 'public')).toEqual(before);
+  expect(new Set(after.map(({ schema }) => schema))).toEqual(new Set(['public', 'deedwire', 'deedwire_dev']));
 });
 
-test('rejects the database of another home', async () => {
+test('rejects a database that was migrated otherwise, and does not change it, unless --existing is passed', async () => {
+  await migrate(database.databaseUrl, testService, { schema: 'shop_webhooks' });
+  const claim = (existing: boolean, home: Awaited<ReturnType<typeof newHome>>) =>
+    claimDatabase(testService, database.databaseUrl, home, { existing });
+  await expect(claim(false, await newHome())).rejects.toThrow(
+    /^The database 127\.0\.0\.1:\d+\/\w+ was migrated, and not by .* pass --existing/,
+  );
+  expect(await runOnce(database.databaseUrl, `select from pg_namespace where nspname = 'deedwire_dev'`)).toEqual([]);
+  const home = await newHome();
+  const state = await claim(true, home);
+  expect(await claim(false, home)).toBe(state);
+});
+
+test('rejects the database that another home has migrated', async () => {
   await claimDatabase(testService, database.databaseUrl, await newHome());
-  await expect(claimDatabase(testService, database.databaseUrl, await newHome())).rejects.toThrow('is not empty');
+  await migrate(database.databaseUrl, testService);
+  await expect(claimDatabase(testService, database.databaseUrl, await newHome())).rejects.toThrow('was migrated');
 });
 
 test('rejects the database of another service', async () => {

@@ -17,14 +17,18 @@ test('--receiver exits with 1 when the callback URL is rejected', async () => {
   expect(dev.output()).toMatch(/^The sample receiver cannot be subscribed: .+\n$/m);
 });
 
-test('with DATABASE_URL, uses an empty database; later starts pause its subscriptions or use them again, without another handshake; rejects the database of an earlier build', async () => {
+test('with DATABASE_URL, works beside the tables of an application, and says where its own are; later starts pause its subscriptions or use them again, without another handshake; rejects the database of an earlier build', async () => {
   const database = await createTestDatabase({ template: 'empty', prepare: async () => {} });
+  await runOnce(database.databaseUrl, 'create table account (email text)');
   const env = { DATABASE_URL: database.databaseUrl };
   const withReceiver = { commandArguments: ['--receiver'] };
   const home = await newDevHome();
   const first = home.start(env, withReceiver);
   const file = await home.whenReady(first);
   expect(file.databaseUrl).toBe(withSchema(database.databaseUrl, 'deedwire'));
+  expect(first.output()).toMatch(
+    /^The database is 127\.0\.0\.1:\d+\/\w+, and its tables are in the schema deedwire\.$/m,
+  );
   const line = /sample receiver +http:\/\/127\.0\.0\.1:(\d+)\//;
   await expect.poll(first.output).toMatch(line);
   const [, port = ''] = line.exec(first.output()) ?? [];
