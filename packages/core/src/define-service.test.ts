@@ -230,6 +230,56 @@ test('names all faults of events', () => {
   ]);
 });
 
+test('an event with versions has its contract and its renderers, in the order of the types', () => {
+  const orderSent = defineEvent('order.sent', {
+    description: 'An order was sent.',
+    interfaces: ['customer'],
+    record: { type: 'Order', id: ({ id }) => id },
+    snapshot: z.object({ id: z.string(), status: z.enum(['OPEN', 'SENT']) }),
+    sample: () => ({ id: '1', status: 'SENT' as const }),
+    versions: {
+      '2026-11-01': { status: 'retired', deprecatedOn: '2027-01-01', sunsetOn: '2027-06-01', data: z.strictObject({}) },
+      '2027-02-01': {
+        status: 'current',
+        data: z.strictObject({ orderId: z.string(), status: z.enum(['OPEN', 'SENT']) }),
+        render: ({ id, status }) => ({ orderId: id, status }),
+      },
+    },
+  });
+  const contracts = [contractOf('order.paid', [['2026-11-01', 'current']])];
+  const events = [orderSent, withRenderers(orderPaid, { '2026-11-01': render })];
+  const service = defineService({ names, interfaces: { customer }, contracts, events });
+  expect(service.events).toMatchObject([
+    { type: 'order.paid' },
+    {
+      type: 'order.sent',
+      description: 'An order was sent.',
+      interfaces: ['customer'],
+      versions: [
+        { version: '2026-11-01', status: 'retired', sunsetOn: '2027-06-01', render: null },
+        { version: '2027-02-01', status: 'current', deprecatedOn: null, sunsetOn: null },
+      ],
+    },
+  ]);
+  const [, rendered] = service.events[1]?.versions ?? [];
+  expect(rendered?.render?.({ id: '7', status: 'SENT' })).toEqual({ orderId: '7', status: 'SENT' });
+});
+
+test('refuses an event with versions of which one has no renderer, or that has another contract', () => {
+  const versions = { '2026-11-01': { status: 'current', data: z.strictObject({}) } } as const;
+  const snapshot = z.object({});
+  const options = { description: 'Sent.', interfaces: ['customer'], snapshot, sample: () => ({}), versions };
+  const events = [defineEvent('order.sent', options)];
+  expect(
+    faultsOf({ customer }, { events, contracts: [contractOf('order.sent', [['2026-11-01', 'current']])] }),
+  ).toEqual(
+    expect.arrayContaining([
+      'The event order.sent has no renderer of its version 2026-11-01.',
+      'The event "order.sent": it has two contracts.',
+    ]),
+  );
+});
+
 /** The faults of a service with the event `order.paid` that has these properties. */
 function faultsOfPaid(
   more: Partial<typeof orderPaid>,

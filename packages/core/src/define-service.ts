@@ -1,5 +1,5 @@
 import { recordOfSnapshot } from './event-record.ts';
-import type { Event, EventContract, EventDefinition, RenderData, RenderedEvent } from './event.ts';
+import type { Event, EventContract, EventDefinition, PublishedEvent, RenderData, RenderedEvent } from './event.ts';
 import { ownEvents } from './generated/own-events.ts';
 import { findNameFaults } from './name-forms.ts';
 import type { Interface, InterfaceOptions, PersonTable, Service, ServiceOf, ServiceOptions } from './service.ts';
@@ -110,8 +110,12 @@ const definitionOf = ({
 });
 
 /** Gives each contract its event. */
-function joinEvents(contracts: readonly EventContract[], further: readonly RenderedEvent[]) {
+function joinEvents(given: readonly EventContract[], further: readonly (RenderedEvent | PublishedEvent)[]) {
   const faults: string[] = [];
+  const published = further.flatMap((event) => ('contract' in event ? [event.contract] : []));
+  const contracts = [...given, ...published].toSorted((one, other) =>
+    one.type < other.type ? -1 : Number(one.type > other.type),
+  );
   const definitions = new Map(ownEvents.map((event) => [event.type, event]));
   for (const event of further) {
     if (definitions.has(event.type)) faults.push(`The event ${event.type} is defined twice.`);

@@ -23,7 +23,7 @@ export interface EventContract {
 }
 
 /** Renders the `data` of a payload from a snapshot. */
-export type RenderData<Snapshot> = (snapshot: Snapshot) => object;
+export type RenderData<Snapshot, Data = object> = (snapshot: Snapshot) => Data;
 
 /** The record that an event is about. */
 export interface EventRecord<Snapshot extends object = object> {
@@ -64,21 +64,69 @@ export interface EventDefinition<Snapshot extends object = object, Type extends 
 /** As any build has stored it. It can lack what an earlier build did not append. */
 export type SnapshotOf<Definition extends EventDefinition> = z.output<Definition['snapshot']>;
 
+interface EventOptions<Snapshot extends object> {
+  /** Defaults to null. */
+  record?: EventRecord<NoInfer<Snapshot>> | null;
+  /** Defaults to none. */
+  persons?: readonly string[];
+  /** Defaults to null. */
+  address?: string;
+  snapshot: z.ZodType<Snapshot>;
+  sample: (gidNamespace: string) => Required<NoInfer<Snapshot>>;
+}
+
+/** A version of the payload, with its renderer. */
+interface PublishedVersion<Snapshot, Data> {
+  status: VersionLifecycle['status'];
+  /** `YYYY-MM-DD`. Required if the version is deprecated or retired. */
+  deprecatedOn?: string;
+  sunsetOn?: string;
+  /** The schema of `data` in the payload: `z.strictObject(…)`. */
+  data: z.ZodType<Data>;
+  /** A retired version has none. */
+  render?: RenderData<Snapshot, NoInfer<Data>>;
+}
+
+/** What is published of an event that has no package of payloads. */
+interface PublicationOptions<Snapshot, Payloads> {
+  description: string;
+  /** Those that have it. */
+  interfaces: readonly string[];
+  /** By the date that names it, oldest first. */
+  versions: { readonly [Version in keyof Payloads]: PublishedVersion<NoInfer<Snapshot>, Payloads[Version]> };
+}
+
+/**
+ * Defines an event. With `versions`, it has its contract and its renderers. Without, a package of payloads has the contract, and
+ * `withRenderers` adds the renderers.
+ */
 export function defineEvent<const Type extends string, Snapshot extends object>(
   type: Type,
-  options: {
-    /** Defaults to null. */
-    record?: EventRecord<NoInfer<Snapshot>> | null;
-    /** Defaults to none. */
-    persons?: readonly string[];
-    /** Defaults to null. */
-    address?: string;
-    snapshot: z.ZodType<Snapshot>;
-    sample: (gidNamespace: string) => Required<NoInfer<Snapshot>>;
-  },
-): EventDefinition<Snapshot, Type> {
+  options: EventOptions<Snapshot> & { versions?: never },
+): EventDefinition<Snapshot, Type>;
+export function defineEvent<Snapshot extends object, Payloads>(
+  type: string,
+  options: EventOptions<Snapshot> & PublicationOptions<Snapshot, Payloads>,
+): PublishedEvent<Snapshot>;
+export function defineEvent<Snapshot extends object>(
+  type: string,
+  options: EventOptions<Snapshot> & Partial<PublicationOptions<Snapshot, Record<string, object>>>,
+): EventDefinition<Snapshot> | PublishedEvent<Snapshot> {
   const { record = null, persons = [], address = null, snapshot, sample } = options;
-  return { type, record, persons, address, snapshot, sample };
+  const { description = '', interfaces = [], versions } = options;
+  const definition = { type, record, persons, address, snapshot, sample };
+  if (versions === undefined) return definition;
+  const published = Object.entries(versions);
+  const contract = {
+    type,
+    description,
+    interfaces,
+    versions: published.map(([version, { status, deprecatedOn = null, sunsetOn = null, data }]) => {
+      return { version, status, deprecatedOn, sunsetOn, data };
+    }),
+  };
+  const renderers = published.flatMap(([version, { render }]) => (render === undefined ? [] : [[version, render]]));
+  return { ...withRenderers(definition, Object.fromEntries(renderers), contract), contract };
 }
 
 /** By version. */
@@ -89,6 +137,11 @@ export interface RenderedEvent<Snapshot extends object = object> extends EventDe
   readonly renderers: Renderers<never>;
   /** The published schemas of what the renderers return, by version. Omitted: only the worker knows them. */
   readonly payloads?: Readonly<Record<string, z.ZodType>>;
+}
+
+/** An event as a service lists it, with its contract. */
+export interface PublishedEvent<Snapshot extends object = object> extends RenderedEvent<Snapshot> {
+  readonly contract: EventContract;
 }
 
 /** @param contract lets `append` refuse a snapshot of which a payload does not match. Omitted: only the worker compares them. */

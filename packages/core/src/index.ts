@@ -26,6 +26,7 @@ export {
   type EventDefinition,
   type EventRecord,
   type EventVersion,
+  type PublishedEvent,
   type RenderData,
   type RenderedEvent,
   renderersFor,

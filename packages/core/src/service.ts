@@ -1,4 +1,4 @@
-import type { Event, EventContract, RenderedEvent } from './event.ts';
+import type { Event, EventContract, PublishedEvent, RenderedEvent } from './event.ts';
 import type { VersionLifecycle } from './version-lifecycle.ts';
 
 /** The names by which databases, clients and receivers know a service. */
@@ -95,7 +95,7 @@ export interface Service {
   readonly names: Names;
   /** By name, which is the value in the database and in API keys, `packages/<name>-schema` and `apps/<name>-api`. */
   readonly interfaces: Readonly<Record<string, Interface>>;
-  /** Also those of the platform, in the order of their contracts. */
+  /** Also those of the platform, ordered by type. */
   readonly events: readonly Event[];
   /** Those of the application whose ids `new_record_id()` draws. */
   readonly tables: readonly string[];
@@ -113,10 +113,10 @@ export interface ServiceOptions {
   /** They must not change after the first release: others send and read these headers, and store keys and identifiers. */
   readonly names: Names;
   readonly interfaces: Readonly<Record<string, InterfaceOptions>>;
-  /** What is published of its events, and of those of the platform. Defaults to nothing. */
+  /** What is published of those of its events that have no `versions`, and of those of the platform. Defaults to nothing. */
   readonly contracts?: readonly EventContract[];
   /** Without those of the platform. Defaults to none. */
-  readonly events?: readonly RenderedEvent[];
+  readonly events?: readonly (RenderedEvent | PublishedEvent)[];
   /** Its tables whose ids `new_record_id()` draws, by their names. Defaults to none. */
   readonly tables?: Readonly<Record<string, { persons?: Persons }>>;
   /**

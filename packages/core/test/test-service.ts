@@ -22,9 +22,7 @@ export const testServiceWith = <const Interfaces extends ServiceOptions['interfa
       userAgent: 'Deedwire-Webhooks',
     },
     interfaces,
-    contracts: [...ownContracts(Object.keys(interfaces)), orderPlacedContract].toSorted((one, other) =>
-      one.type < other.type ? -1 : 1,
-    ),
+    contracts: [...ownContracts(Object.keys(interfaces)), orderPlacedContract],
     events: [renderedOrderPlaced],
     tables: {
       customer_order: { persons: { record: 'Order', noun: 'order', address: 'buyer_email', columns: ['note'] } },
