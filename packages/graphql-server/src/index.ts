@@ -5,6 +5,7 @@ export type { InterfacePlugin } from './plugins/interface-plugin.ts';
 export { requestLimits } from './request-limits.ts';
 export { createSchemaBuilder, type InterfaceSchemaBuilder, type ObjectTypeRef } from './schema/builder.ts';
 export { defaultCostLimit } from './cost/open-cost-buckets.ts';
+export { addAccount } from './schema/add-account.ts';
 export { acceptAnyId, type CheckId, requireIdOfType } from './schema/check-id.ts';
 export { addConnections, type ConnectionOf } from './schema/connection.ts';
 export {

@@ -46,10 +46,10 @@ import { openPull } from './webhooks/open-pull.ts';
 /** What only the app of an interface loads. */
 export interface InterfaceCode {
   contract: ServedContract;
-  /** The folder of the examples of its operations, for GraphiQL. */
-  examples: string;
-  /** Plugins of Envelop and Yoga, in the order in which their hooks run. Called for each version. */
-  plugins: () => readonly InterfacePlugin[];
+  /** The folder of the examples of its operations, for GraphiQL. Defaults to none. */
+  examples?: string;
+  /** Plugins of Envelop and Yoga, in the order in which their hooks run. Called for each version. Defaults to none. */
+  plugins?: () => readonly InterfacePlugin[];
   /** `create` of `ownContext`, if the resolvers of the interface need more than all have. */
   context?: (base: ActionContext) => object;
 }
@@ -86,7 +86,7 @@ export async function startInterfaceService<Served extends Service>(
   const tracing = await loadTracing(options.appVersion);
   const plugins = (): readonly InterfacePlugin[] => [
     ...(tracing === null ? [] : [useTraces(tracing, interfaceName)]),
-    ...options.plugins(),
+    ...(options.plugins?.() ?? []),
   ];
   const { logger = createLogger({ name, level: config.LOG_LEVEL, service }) } = options;
   const metrics = new Registry();
@@ -184,7 +184,7 @@ export async function startInterfaceService<Served extends Service>(
             path,
             title: `The ${interfaceName} interface of Deedwire`,
             versions: contract.versions,
-            example: { folder: options.examples, name: `${interfaceName}.graphql` },
+            example: { folder: options.examples ?? null, name: `${interfaceName}.graphql` },
             headers: config.GRAPHIQL_HEADERS,
             versionHeader: requestHeaders(service).schemaVersion,
             logger,

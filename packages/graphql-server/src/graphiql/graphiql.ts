@@ -13,9 +13,10 @@ export interface GraphiqlOptions {
   /** Oldest first. */
   versions: readonly { version: string; status: string }[];
   /**
-   * A folder with the operation that the page begins with: the file `name` in the folder of its version, or of the last one before.
+   * A folder with the operation that the page begins with: the file `name` in the folder of its version, or of the last one before. Null:
+   * there is none.
    */
-  example: { folder: string; name: string };
+  example: { folder: string | null; name: string };
   /** Header fields that the page fills in, with the credentials of a test client. */
   headers: Readonly<Record<string, string>>;
   /** The header in which a client names a version. */
@@ -95,7 +96,10 @@ function inScript(value: object): string {
   return JSON.stringify(value).replaceAll('<', String.raw`\u003c`);
 }
 
+const anyQuery = '{\n  __typename\n}\n';
+
 async function readExample({ folder, name }: GraphiqlOptions['example'], version: string): Promise<string> {
+  if (folder === null) return anyQuery;
   // The published packages have no examples.
   const dates = (await readdir(folder).catch(() => []))
     .filter((date) => date <= version)
@@ -105,5 +109,5 @@ async function readExample({ folder, name }: GraphiqlOptions['example'], version
     const text = await readFile(join(folder, date, name), 'utf8').catch(() => null);
     if (text !== null) return text;
   }
-  return '{\n  __typename\n}\n';
+  return anyQuery;
 }

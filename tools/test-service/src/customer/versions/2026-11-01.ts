@@ -1,12 +1,19 @@
 import { idempotencyErrorCodes } from '@deedwire/actions';
-import { acceptAnyId, addConnections, addMutation, addWebhooks, createSchemaBuilder } from '@deedwire/graphql-server';
+import {
+  acceptAnyId,
+  addAccount,
+  addConnections,
+  addMutation,
+  addWebhooks,
+  createSchemaBuilder,
+} from '@deedwire/graphql-server';
 import type { GraphQLSchema } from 'graphql';
-import { addAccount } from '../../add-account.ts';
+import { interfaces } from '../../interfaces.ts';
 import { type Order, placeOrder } from '../../place-order.ts';
 
 export function createSchema(): GraphQLSchema {
   const builder = createSchemaBuilder();
-  addAccount(builder, 'customer');
+  addAccount(builder, interfaces.customer);
   const OrderType = builder.objectRef<Order>('Order').implement({
     fields: (t) => ({
       id: t.exposeID('id'),

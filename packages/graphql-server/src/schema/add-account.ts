@@ -1,15 +1,13 @@
 import { readOwnAccount } from '@deedwire/actions/use-case';
-import { formatAccountGid } from '@deedwire/core';
-import type { InterfaceSchemaBuilder } from '@deedwire/graphql-server';
-import { type InterfaceName, interfaces } from './interfaces.ts';
+import { formatAccountGid, type Interface } from '@deedwire/core';
+import type { InterfaceSchemaBuilder } from './builder.ts';
 
-/** Adds the type of the accounts of an interface, and the query of the caller's own one: `Customer` and `Query.customer`. */
-export function addAccount(builder: InterfaceSchemaBuilder, name: InterfaceName): void {
-  const { account } = interfaces[name];
+/** Adds the type of the accounts of an interface, with `id` and `name`, and the query of the caller's own one: `Customer` and `Query.customer`. */
+export function addAccount(builder: InterfaceSchemaBuilder, { account }: Pick<Interface, 'account'>): void {
   const Account = builder.objectRef<{ id: string; name: string }>(account).implement({
     fields: (t) => ({ id: t.exposeID('id'), name: t.exposeString('name') }),
   });
-  builder.queryField(name, (t) =>
+  builder.queryField(account.charAt(0).toLowerCase() + account.slice(1), (t) =>
     t.field({
       type: Account,
       async resolve(_, _args, { actions, caller }) {
