@@ -5,6 +5,7 @@ export { fromKnex, type KnexDatabase } from './from-knex.ts';
 export { fromKysely, type KyselyDatabase } from './from-kysely.ts';
 export { fromPg, type PgClient } from './from-pg.ts';
 export { fromPostgresJs, type PostgresJsSql } from './from-postgres-js.ts';
+export { fromPrisma, type PrismaDatabase } from './from-prisma.ts';
 export { fromQuery } from './from-query.ts';
 export { NotInTransactionError, type Place, type Session } from './session.ts';
 export { wake } from './wake.ts';
