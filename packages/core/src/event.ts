@@ -64,7 +64,7 @@ export interface EventDefinition<Snapshot extends object = object, Type extends 
 /** As any build has stored it. It can lack what an earlier build did not append. */
 export type SnapshotOf<Definition extends EventDefinition> = z.output<Definition['snapshot']>;
 
-interface EventOptions<Snapshot extends object> {
+export interface EventOptions<Snapshot extends object> {
   /** Defaults to null. */
   record?: EventRecord<NoInfer<Snapshot>> | null;
   /** Defaults to none. */
@@ -76,7 +76,7 @@ interface EventOptions<Snapshot extends object> {
 }
 
 /** A version of the payload, with its renderer. */
-interface PublishedVersion<Snapshot, Data> {
+export interface PublishedVersion<Snapshot, Data> {
   status: VersionLifecycle['status'];
   /** `YYYY-MM-DD`. Required if the version is deprecated or retired. */
   deprecatedOn?: string;
@@ -88,7 +88,7 @@ interface PublishedVersion<Snapshot, Data> {
 }
 
 /** What is published of an event that has no package of payloads. */
-interface PublicationOptions<Snapshot, Payloads> {
+export interface PublicationOptions<Snapshot, Payloads> {
   description: string;
   /** Those that have it. */
   interfaces: readonly string[];

@@ -20,7 +20,11 @@ const orderPaid = defineEvent('order.paid', {
   snapshot: z.object({ order: z.object({ id: z.uuid(), total: z.int() }) }),
   sample: () => ({ order: { id, total: 1 } }),
   versions: {
-    '2026-11-01': { data: z.object({ orderId: z.uuid() }), render: ({ order }) => ({ orderId: order.id }) },
+    '2026-11-01': {
+      status: 'current',
+      data: z.object({ orderId: z.uuid() }),
+      render: ({ order }) => ({ orderId: order.id }),
+    },
     '2027-02-01': {
       status: 'preview',
       data: z.object({ order: z.object({ id: z.uuid() }) }),
@@ -59,7 +63,7 @@ const noted = (data: z.ZodObject, snapshot: z.ZodType<object> = z.object({})) =>
     interfaces: ['customer'],
     snapshot,
     sample: () => ({}),
-    versions: { '2026-11-01': { data, render: null } },
+    versions: { '2026-11-01': { status: 'current', data, render: () => ({}) } },
   });
 
 /** As another copy of zod makes one: with its own classes. */

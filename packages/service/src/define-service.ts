@@ -3,12 +3,12 @@ import {
   type InterfaceOptions,
   type Interface,
   type InterfaceVersion,
+  type PublishedEvent,
   type Service,
   type ServiceOptions,
   type VersionLifecycle,
 } from '@deedwire/core';
 import { webhookEventTypes } from '@deedwire/webhook-contract';
-import type { ServiceEvent } from './define-event.ts';
 
 /** A version of an interface that has nothing but what every interface has. */
 export interface CommonVersion extends Partial<VersionLifecycle> {
@@ -32,7 +32,7 @@ interface CommonInterfaceOptions extends Omit<InterfaceOptions, 'versions'> {
 export interface OwnServiceOptions extends Omit<ServiceOptions, 'contracts' | 'events' | 'interfaces'> {
   readonly interfaces: Readonly<Record<string, CommonInterfaceOptions>>;
   /** Defaults to none: then there are only those of the platform, such as `webhook.test`. */
-  readonly events?: readonly ServiceEvent[];
+  readonly events?: readonly PublishedEvent[];
 }
 
 /** A service that knows the names of its interfaces. */
@@ -48,17 +48,13 @@ export type OwnService<Options extends OwnServiceOptions> = Service & {
 export function defineService<const Options extends OwnServiceOptions>(options: Options): OwnService<Options> {
   const { interfaces, events = [], ...rest }: OwnServiceOptions = options;
   const names = Object.keys(interfaces);
-  const contracts = [
-    ...webhookEventTypes.map((own) => ({ ...own, interfaces: names })),
-    ...events.map(({ contract }) => contract),
-  ];
   const entries = Object.entries(interfaces).map(
     ([name, { versions, ...own }]) => [name, { ...own, versions: Object.entries(versions).map(served) }] as const,
   );
   const service = define({
     ...rest,
     interfaces: Object.fromEntries(entries),
-    contracts: contracts.toSorted((one, other) => (one.type < other.type ? -1 : 1)),
+    contracts: webhookEventTypes.map((own) => ({ ...own, interfaces: names })),
     events,
   });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has each name

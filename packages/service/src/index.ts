@@ -7,6 +7,7 @@ export {
   fromKysely,
   fromPg,
   fromPostgresJs,
+  fromPrisma,
   fromQuery,
   type KnexDatabase,
   type KyselyDatabase,
@@ -15,13 +16,21 @@ export {
   type PgClient,
   type Place,
   type PostgresJsSql,
+  type PrismaDatabase,
   type Session,
   SnapshotRefusedError,
   wake,
 } from '@deedwire/append';
-export { gid, ServiceError } from '@deedwire/core';
+export {
+  type EventOptions,
+  gid,
+  type PublicationOptions,
+  type PublishedEvent,
+  type PublishedVersion,
+  ServiceError,
+} from '@deedwire/core';
 export { z } from 'zod';
-export { defineEvent, type PayloadVersion, type ServiceEvent, type ServiceEventOptions } from './define-event.ts';
-export { type CommonVersion, defineService, type OwnServiceOptions } from './define-service.ts';
+export { defineEvent } from './define-event.ts';
+export { type CommonVersion, defineService, type OwnService, type OwnServiceOptions } from './define-service.ts';
 export { startInterface } from './start-interface.ts';
 export { startWorker } from './start-worker.ts';
