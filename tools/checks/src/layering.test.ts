@@ -88,6 +88,8 @@ const mayImport: Record<string, readonly string[]> = {
   release: everything,
   // The application of the platform's tests.
   'test-service': [...layers0to4, ...apps],
+  // The example of an application.
+  orders: ['service', 'webhook-signing'],
 };
 
 /** What the build of a package bundles. These are devDependencies. */
@@ -183,12 +185,13 @@ interface WorkspacePackage {
 
 const ours = '@deedwire/';
 
-const packages: WorkspacePackage[] = globSync('{packages,apps,tools}/*/package.json', { cwd: workspaceRoot }).map(
-  (manifestPath) => {
-    const path = join(workspaceRoot, dirname(manifestPath));
-    return { name: basename(path), path, manifest: JSON.parse(readFileSync(join(path, 'package.json'), 'utf8')) };
-  },
-);
+const packages: WorkspacePackage[] = globSync(
+  ['{packages,apps,tools}/*/package.json', 'examples/orders/package.json'],
+  { cwd: workspaceRoot },
+).map((manifestPath) => {
+  const path = join(workspaceRoot, dirname(manifestPath));
+  return { name: basename(path), path, manifest: JSON.parse(readFileSync(join(path, 'package.json'), 'utf8')) };
+});
 
 function oursAmong(dependencies: Record<string, string> = {}): string[] {
   return Object.keys(dependencies)

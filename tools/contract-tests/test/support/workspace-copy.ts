@@ -56,7 +56,9 @@ export async function copyWorkspace(variables: Readonly<Record<string, string>>)
   await commitAll('Copy the workspace');
   await pnpm('install', '--frozen-lockfile', '--prefer-offline');
   // The results of the type checks, so that the copy checks only what a test changes.
-  const caches = globSync('{packages,apps,tools}/*/node_modules', { cwd: folder }).map((path) => join(path, '.cache'));
+  const caches = globSync(['{packages,apps,tools}/*/node_modules', 'examples/orders/node_modules'], {
+    cwd: folder,
+  }).map((path) => join(path, '.cache'));
   for (const path of caches.filter((cache) => existsSync(join(workspaceRoot, cache))))
     await cp(join(workspaceRoot, path), join(folder, path), { recursive: true });
 
