@@ -42,14 +42,19 @@ test('the types and the parser of receivers leave out a retired version', async 
   expect(files.get('src/generated/validators.ts')).not.toContain('order.shipped/2026-11-01');
 });
 
-/** The body of a release before the optional fields were added. */
-function withoutAdded(body: unknown, schema: PayloadSchema): unknown {
+/** Without the optional fields that a fixture of a release lacks, because they were added later. */
+function withoutAdded(body: unknown, stored: unknown, schema: PayloadSchema): unknown {
   const { properties = {}, required = [] } = schema;
+  const found = new Map(Object.entries(Object(stored)));
   // A fixture has an array in place of an object.
-  if (Array.isArray(body)) return body.map((item) => withoutAdded(item, schema));
+  if (Array.isArray(body)) return body.map((item, index) => withoutAdded(item, found.get(String(index)), schema));
   if (typeof body !== 'object' || body === null) return body;
-  const kept = Object.entries(body).filter(([name]) => !Object.hasOwn(properties, name) || required.includes(name));
-  return Object.fromEntries(kept.map(([name, value]) => [name, withoutAdded(value, properties[name] ?? {})]));
+  const kept = Object.entries(body).filter(
+    ([name]) => !Object.hasOwn(properties, name) || required.includes(name) || found.has(name),
+  );
+  return Object.fromEntries(
+    kept.map(([name, value]) => [name, withoutAdded(value, found.get(name), properties[name] ?? {})]),
+  );
 }
 
 /** A release names an event that does not exist by any type. */
@@ -69,9 +74,9 @@ test.each(published.flat())(
     expect(present.length).toBeGreaterThan(15);
     for (const [path, body] of present) {
       const stored = JSON.parse(readText(path));
-      const expected = isFrozen && path.endsWith('/other-event/another-type.json') ? withOtherType(body, stored) : body;
-      const possible = isFrozen ? [expected, withoutAdded(expected, payload.schema)] : [expected];
-      expect({ path, possible }).toEqual({ path, possible: expect.arrayContaining([stored]) });
+      const implied = isFrozen && path.endsWith('/other-event/another-type.json') ? withOtherType(body, stored) : body;
+      const expected = isFrozen ? withoutAdded(implied, stored, payload.schema) : implied;
+      expect({ path, stored }).toEqual({ path, stored: expected });
     }
   },
 );
