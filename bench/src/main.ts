@@ -1,4 +1,5 @@
 /** The program behind `pnpm bench`. `scripts/bench.ts` installs the peers and starts it. */
+import { append } from './append/append.ts';
 import { type Bench, BenchProblem } from './bench.ts';
 import { helpText, parseCommand } from './command-line.ts';
 import { currentCommit } from './commit.ts';
@@ -21,6 +22,7 @@ const benches: readonly Bench[] = [
   graphql,
   comparisonBench(sender),
   comparisonBench(signing),
+  append,
   portal,
   pressure,
   services,

@@ -124,6 +124,17 @@ it('replay measures the rate of replays, new events beside one, and a larger his
 });
 
 // The bench fails unless each event arrives at each endpoint. Without the URL of another service, only ours runs.
+it('append compares append_event() with a row in an outbox table', async () => {
+  const ratio = { mean: positive, low: positive, high: positive };
+  const figures = Array.from({ length: 3 }, () => ({
+    title: expect.any(String),
+    appendEvent: positive,
+    outbox: positive,
+    ratio,
+  }));
+  expect(await reportOf('append')).toMatchObject({ bench: 'append', quick: true, machine, figures });
+});
+
 it('services measures the whole way from the call to the delivery', async () => {
   const rate = { perSecond: positive, lowestPerSecond: positive, highestPerSecond: positive, rateRatio: 1 };
   const latency = { events: 10, missing: 0, p50Ms: positive, p99Ms: positive };

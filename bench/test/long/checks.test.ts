@@ -36,7 +36,7 @@ it('exits with 2 for invalid usage', async () => {
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(
     stderr.startsWith(
-      'There is no bench "toaster". Known benches: delivery, replay, graphql, sender, signing, portal, services, versions.\n',
+      'There is no bench "toaster". Known benches: delivery, replay, graphql, sender, signing, append, portal, pressure, services, versions.\n',
     ),
   ).toBe(true);
 });
