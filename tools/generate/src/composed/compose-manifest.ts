@@ -32,6 +32,12 @@ export function composeManifest(own: Sections, editions: readonly Sections[]): S
   return Object.fromEntries(composed);
 }
 
+/** As the formatter writes it: short lists on one line. */
+export function printManifest(manifest: Sections): string {
+  const text = JSON.stringify(manifest, null, 2);
+  return `${text.replaceAll(/\[\s+([\w"]+(?:,\s+[\w"]+)*)\s+\]/g, (_, list: string) => `[${list.split(/,\s+/).join(', ')}]`)}\n`;
+}
+
 function changedBy(earlier: Sections, edition: Sections): Sections {
   const changed: Record<string, Entries> = { ...earlier };
   for (const [section, entries] of Object.entries(edition)) {

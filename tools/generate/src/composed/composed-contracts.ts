@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { Generated } from '../generated.ts';
 import { commonFolder } from '../platform-folders.ts';
 import { findFiles, readText } from '../workspace-files.ts';
-import { composeManifest, fieldSections } from './compose-manifest.ts';
+import { composeManifest, fieldSections, printManifest } from './compose-manifest.ts';
 import { composeSdl, ownFields } from './compose-sdl.ts';
 import {
   type ComposedVersion,
@@ -86,13 +86,12 @@ function manifestOf(version: ComposedVersion, [ownPath = '', ...paths]: readonly
   const stray = named.find((coordinate) => !fields.has(coordinate));
   if (stray !== undefined) throw new Error(`${ownPath}: ${stray} is no field that ${ownSdl} defines.`);
   try {
-    const manifest = composeManifest(
-      own,
-      paths.map((path) => readJson(path, sections)),
+    return printManifest(
+      composeManifest(
+        own,
+        paths.map((path) => readJson(path, sections)),
+      ),
     );
-    const text = JSON.stringify(manifest, null, 2);
-    // As the formatter writes short lists.
-    return `${text.replaceAll(/\[\s+([\w"]+(?:,\s+[\w"]+)*)\s+\]/g, (_, list: string) => `[${list.split(/,\s+/).join(', ')}]`)}\n`;
   } catch (error) {
     throw new Error(`${[ownPath, ...paths].join(', ')}: ${error instanceof Error ? error.message : String(error)}`, {
       cause: error,
