@@ -20,7 +20,7 @@ test('`pnpm dev` runs the service that is left, with an interface that is added 
   const [copy = missing(), check = missing()] = blocksOf(workspace.folder, 'An interface', 'bash');
   const [line = missing()] = blocksOf(workspace.folder, 'An interface', 'ts');
   await workspace.follow(copy);
-  await workspace.edit('tools/test-service/src/interfaces.ts', (text) => text.replace(/^} as const/m, `${line}$&`));
+  await workspace.edit('tools/test-service/src/interfaces.ts', (text) => text.replace(/^} as const/m, `  ${line}$&`));
   await workspace.follow(check);
   const changed = (await workspace.git('status', '--porcelain', '--untracked-files=normal')).split('\n');
   expect(changed.filter((path) => path !== '' && !path.includes('/generated/'))).toEqual([
