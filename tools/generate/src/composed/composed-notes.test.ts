@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { composedNotes } from './composed-notes.ts';
 
 test('names what to change instead of a composed file, and which versions that reaches', async () => {
-  const layout = await testLayout();
+  const layout = { ...(await testLayout()), interfaceNames: ['customer', 'supplier'] };
   const [customer, supplier] = ['customer', 'supplier'].map(layout.contractOf);
   const output = `out of date: ${supplier}/versions/2027-02-01.graphql
 ${customer}/versions/2026-11-01.manifest.json:7  manifest/limitRemoved
