@@ -5,7 +5,7 @@ export interface NewAccount {
   /** The id by which the application knows the account, of 1 to 200 bytes. `append` takes it. */
   externalId: string;
   name: string;
-  /** The global identifier of its organization. Defaults to the only one, which the first account creates. */
+  /** The global identifier of its organization. Defaults to the only one, which `migrate` creates. */
   organization?: string;
 }
 
