@@ -115,7 +115,7 @@ describe('an operator', () => {
   });
 
   test.each([
-    ['4711', '4711 can be the id of several types. Pass Order/4711 or Shipment/4711 or Parcel/4711.'],
+    ['4711', '4711 can be the id of several types. Pass Order/4711 or Parcel/4711 or Shipment/4711.'],
     ['Invoice/1', 'This is an Invoice; pass'],
     ['gid://service/Invoice/a', 'for example gid://service/'],
     ['gid://other/Shipment/a', 'Its namespace is other, but GID_NAMESPACE is service.'],

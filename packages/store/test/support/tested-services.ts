@@ -80,7 +80,7 @@ export const withoutSample: TestedService = {
     createTestDatabase({
       template: 'without_sample',
       async prepare(url) {
-        await migrate(url, shop);
+        await migrate(url, shop, { organization: null });
         await withClient(url, (owner) => owner.query(createTables));
       },
     }),
@@ -95,7 +95,7 @@ export const placedWithoutSample: TestedService = {
     const database = await createTestDatabase({
       template: 'placed_without_sample',
       async prepare(url) {
-        await migrate(url, shop, { schema, rolePrefix: newRolePrefix() });
+        await migrate(url, shop, { schema, rolePrefix: newRolePrefix(), organization: null });
         await withClient(withSchema(url, schema), (owner) => owner.query(createTables));
       },
     });

@@ -34,15 +34,15 @@ const env = {
 };
 
 async function loadedBy(file: string, ...commandArguments: string[]): Promise<string[]> {
-  const module = new URL(`../../../../apps/${file}`, import.meta.url).href;
+  const module = new URL(`../../../../${file}`, import.meta.url).href;
   const args = ['--conditions=deedwire-source', '--input-type=module', '--eval', script(module), '--', file];
   const { stdout } = await run(process.execPath, [...args, ...commandArguments], { maxBuffer: 2 ** 24, env });
   return JSON.parse(stdout.slice(stdout.lastIndexOf('\n')));
 }
 
 // Each interface loads the same packages.
-test.each(['lender-api/src/lender-interface.ts', 'webhook-worker/src/worker.ts'])(
-  'apps/%s does not load the fetch of Node, which it does not use',
+test.each(['apps/lender-api/src/lender-interface.ts', 'packages/worker/src/worker.ts'])(
+  '%s does not load the fetch of Node, which it does not use',
   async (file) => {
     const loaded = await loadedBy(file);
     expect(loaded.some((name) => name.includes('/undici/lib/dispatcher/client.js'))).toBe(true);
@@ -72,7 +72,7 @@ test.each([
 ])(
   'the process of apps/%s loads commands: %s, and only these packages of the workspace',
   async (app, loadsCommands, packages) => {
-    const loaded = (await loadedBy(`${app}/src/start.ts`, '--help')).filter((url) =>
+    const loaded = (await loadedBy(`apps/${app}/src/start.ts`, '--help')).filter((url) =>
       /\/(?:apps|packages)\/[a-z-]+\/src\//.test(url),
     );
     const found = loaded.map((url) => /(?:apps|packages)\/([a-z-]+)\/src\//.exec(url)?.[1] ?? '');
