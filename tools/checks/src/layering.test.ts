@@ -124,6 +124,7 @@ const storeParts: Record<string, readonly string[]> = {
   [deployed]: ['.', 'accounts'],
   'graphql-server': ['.', 'cost-buckets', 'processes'],
   operator: ['.'],
+  service: ['.'],
   'service-runtime': ['.', 'processes'],
   webhooks: ['.', 'time'],
   worker: ['.', 'contact-mails', 'housekeeping', 'listener', 'time'],

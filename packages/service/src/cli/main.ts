@@ -7,6 +7,7 @@ import { startInterface } from '../start-interface.ts';
 import { startWorker } from '../start-worker.ts';
 import { init } from './init.ts';
 import { findServiceFile, loadService } from './load-service.ts';
+import { removalStatements } from './removal.ts';
 
 const program = new Command('deedwire')
   .description('Webhooks for an application: events in its own transactions, delivered to its customers.')
@@ -60,6 +61,14 @@ program
       return startInterface(service, name, { app, servesAdmin: true });
     }),
   );
+
+program
+  .command('remove')
+  .description('print the statements that remove all of it from the database, and run none')
+  .action(async () => {
+    const { service } = await loadService(serviceFile());
+    process.stdout.write(removalStatements(service));
+  });
 
 program
   .command('operator')

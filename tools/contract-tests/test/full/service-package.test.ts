@@ -154,11 +154,24 @@ test('delivers the event of a transaction that commits, beside the tables and by
     data: { orderId: paid, status: 'PAID', total: 1250 },
   });
   expect(receiver.deliveries).toHaveLength(1);
-  const tables = await withClient(shop.databaseUrl, async (client) => {
-    const { rows } = await client.query(
-      `select relname from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' order by 1`,
-    );
-    return rows;
-  });
-  expect(tables).toEqual([{ relname: 'customer' }, { relname: 'order' }]);
+  expect(await tablesIn('public')).toEqual(['customer', 'order']);
+
+  const statements = await deedwire('remove');
+  expect(statements).toContain(
+    'drop role if exists my_shop_customer_api, my_shop_operator, my_shop_webhook_worker, my_shop_application;',
+  );
+  await withClient(shop.databaseUrl, (client) => client.query(statements));
+  expect(await tablesIn('deedwire')).toEqual([]);
+  expect(await tablesIn('public')).toEqual(['customer', 'order']);
 });
+
+/** The names of the tables of a schema. */
+function tablesIn(schema: string): Promise<string[]> {
+  return withClient(shop.databaseUrl, async (client) => {
+    const { rows } = await client.query<{ tablename: string }>(
+      'select tablename from pg_tables where schemaname = $1 order by 1',
+      [schema],
+    );
+    return rows.map(({ tablename }) => tablename);
+  });
+}
