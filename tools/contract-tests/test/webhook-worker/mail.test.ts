@@ -432,17 +432,18 @@ describe('a worker', () => {
   test('whose mail server says nothing sends deliveries meanwhile, and stops in time', async () => {
     const silent = await forTest(await startSilentServer());
     await addContact();
-    await addConfirmations(5);
+    // It closes a connection after 15 seconds, and has 5 at a time: these take it minutes.
+    await addConfirmations(100);
     const worker = await harness.startWorker({
       PORTAL_ORIGIN: portalOrigin,
       SMTP_URL: { host: '127.0.0.1', port: silent.port, isTls: false, credentials: null },
       SMTP_FROM: { name: '', address: 'webhooks@service.example' },
     });
-    await eventually(() => expect(silent.sockets.size).toBe(5));
+    await eventually(() => expect(silent.sockets.size).toBeGreaterThanOrEqual(5));
     await harness.place(5);
     await receiver.waitFor(5);
-    // It still waits for the server: it closes a connection after 15 seconds.
-    expect([...silent.sockets].filter(({ closed }) => closed)).toEqual([]);
+    // It still waits for the server, or will.
+    expect(await mailRows()).toContainEqual({ attempts: 0, ended: false, is_sent: false });
     expect(await harness.sql('select sends_mail from webhook_worker')).toEqual([{ sends_mail: true }]);
     const stopped = performance.now();
     await harness.stopWorker(worker);
