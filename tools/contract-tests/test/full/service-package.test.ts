@@ -158,7 +158,7 @@ test('delivers the event of a transaction that commits, beside the tables and by
 
   const statements = await deedwire('remove');
   expect(statements).toContain(
-    'drop role if exists my_shop_customer_api, my_shop_operator, my_shop_webhook_worker, my_shop_application;',
+    'drop role if exists my_shop_customer_api, my_shop_webhook_worker, my_shop_operator, my_shop_application;',
   );
   await withClient(shop.databaseUrl, (client) => client.query(statements));
   expect(await tablesIn('deedwire')).toEqual([]);
