@@ -160,7 +160,9 @@ test('delivers the event of a transaction that commits, beside the tables and by
   expect(statements).toContain(
     'drop role if exists my_shop_customer_api, my_shop_webhook_worker, my_shop_operator, my_shop_application;',
   );
-  await withClient(shop.databaseUrl, (client) => client.query(statements));
+  // This login may drop no roles, and its database has none.
+  const [ofOwner = ''] = statements.split('-- By a login that may drop roles');
+  await withClient(shop.databaseUrl, (client) => client.query(ofOwner));
   expect(await tablesIn('deedwire')).toEqual([]);
   expect(await tablesIn('public')).toEqual(['customer', 'order']);
 });
