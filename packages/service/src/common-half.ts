@@ -71,8 +71,6 @@ export function commonHalf(service: Service, name: InterfaceName, folder: string
   };
   return {
     contract: serveContract(contract, new Map(served.map(({ version, schema }) => [version, schema]))),
-    examples: folder,
-    plugins: () => [],
   };
 }
 

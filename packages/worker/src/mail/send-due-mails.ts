@@ -22,7 +22,7 @@ export interface MailOptions {
 const atOnce = 5;
 
 /**
- * Sends the mails that are due. A mail that cannot be sent is tried again for three days, each time after a longer pause. No
+ * Sends the mails that are due. If a mail fails, the worker sends it again for three days, with growing pauses. No
  * transaction is open meanwhile, and a mail that a killed process may have sent is sent again with the same Message-ID.
  *
  * @param signal ends the attempts
