@@ -23,6 +23,8 @@ const statements = {
 /** Microseconds per event, of one round. */
 interface Round {
   statement: number;
+  /** The statement alone, and its commit. */
+  alone: number;
   /** With the row of the application, and the commit. */
   transaction: number;
   /** Of many calls in one transaction, in the server, without the commit. */
@@ -31,6 +33,7 @@ interface Round {
 
 const figures: Readonly<Record<keyof Round, string>> = {
   statement: 'the statement, from Node',
+  alone: 'the statement in its own transaction',
   transaction: 'the transaction, with a row of the application',
   inServer: 'in the server, many in one transaction',
 };
@@ -73,6 +76,10 @@ async function measureRound(
     await client.query('commit');
   }
   const transactionMs = performance.now() - startMs;
+  const aloneStartMs = performance.now();
+  for (let count = 0; count < perRound; count += 1)
+    await client.query({ name: statement.slice(0, 12), text: statement, values: [snapshot] });
+  const aloneMs = performance.now() - aloneStartMs;
   const repeated = statement.replace(/^select/, 'perform').replace('$1', `'${snapshot.replaceAll("'", "''")}'`);
   await client.query('begin');
   const { rows } = await client.query<{ ms: number }>(`select extract(epoch from clock_timestamp()) * 1000 as ms`);
@@ -82,6 +89,7 @@ async function measureRound(
   const inServerMs = Number(ended.rows[0]?.ms) - Number(rows[0]?.ms);
   return {
     statement: (statementMs * 1000) / perRound,
+    alone: (aloneMs * 1000) / perRound,
     transaction: (transactionMs * 1000) / perRound,
     inServer: (inServerMs * 1000) / inServer,
   };
@@ -128,7 +136,7 @@ export const append: Bench = {
         quick,
         machine: describeMachine(),
         ...sizes,
-        figures: (['statement', 'transaction', 'inServer'] as const).map((figure) => {
+        figures: (['statement', 'alone', 'transaction', 'inServer'] as const).map((figure) => {
           const [own, plain] = [valuesOf('append_event', figure), valuesOf('outbox', figure)];
           const ratio = meanRatio(own.map((value, round) => value / (plain[round] ?? Number.NaN)));
           return { title: figures[figure], appendEvent: median(own), outbox: median(plain), ratio };
