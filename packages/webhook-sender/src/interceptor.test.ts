@@ -1,3 +1,4 @@
+import { cpuMsOf } from '@deedwire/testing';
 import { expect, test } from 'vitest';
 import { type InterceptableResponse, interceptorOf } from './interceptor.ts';
 
@@ -108,9 +109,9 @@ test.each([
 });
 
 test('a hostile page takes no time', () => {
-  const startMs = performance.now();
-  for (const part of ['<input ', '<title', '<title>log ', '<input type=']) {
-    expect(interceptorOf(url, asRead(page(200, part.repeat(1_000_000 / part.length))))).toBeNull();
-  }
-  expect(performance.now() - startMs).toBeLessThan(5_000);
+  const cpuMs = cpuMsOf(() => {
+    for (const part of ['<input ', '<title', '<title>log ', '<input type='])
+      expect(interceptorOf(url, asRead(page(200, part.repeat(1_000_000 / part.length))))).toBeNull();
+  });
+  expect(cpuMs).toBeLessThan(5_000);
 });

@@ -1,3 +1,4 @@
+import { cpuMsOf } from '@deedwire/testing';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import * as node from './index.ts';
@@ -220,10 +221,12 @@ describe.each([
     });
 
     it.each(['whsec_', '!whsec', 'v1,', '=', '\n'])('says in linear time what is wrong with much of %j', (part) => {
-      const startMs = performance.now();
-      expect(webhookSecretProblem(`A${part.repeat(1_000_000 / part.length)}`)).toContain('A webhook secret is ');
-      expect(webhookSecretProblem(part.repeat(1_000_000 / part.length))).toContain('A webhook secret is ');
-      expect(performance.now() - startMs).toBeLessThan(5_000);
+      const repeated = part.repeat(1_000_000 / part.length);
+      const cpuMs = cpuMsOf(() => {
+        expect(webhookSecretProblem(`A${repeated}`)).toContain('A webhook secret is ');
+        expect(webhookSecretProblem(repeated)).toContain('A webhook secret is ');
+      });
+      expect(cpuMs).toBeLessThan(5_000);
     });
 
     it('defaults to the current time and a tolerance of 300 s', async () => {

@@ -1,6 +1,7 @@
 export { installApart } from './apart.ts';
 export { compileBlocks } from './compile-blocks.ts';
 export { type ConnectProxy, type ConnectProxyOptions, startConnectProxy } from './connect-proxy.ts';
+export { cpuMsOf } from './cpu-ms.ts';
 export { eventually, untilBlocked } from './eventually.ts';
 export { acknowledge, startReceiver, type ReceivedRequest, type Receiver, type Respond } from './fake-receiver.ts';
 export {

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { compileCache, eventually, listen, startConnectProxy } from '@deedwire/testing';
+import { compileCache, cpuMsOf, eventually, listen, startConnectProxy } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
 import { generateWebhookSecret, signWebhook, verifyWebhook } from '@deedwire/webhook-signing';
 import { describe, expect, test, vi } from 'vitest';
@@ -734,11 +734,9 @@ describe('a header', () => {
 
   test('is looked for in linear time', () => {
     const hide = hiderOf({ name: 'X-Key', value: 'ab'.repeat(2_048) });
-    const startMs = performance.now();
-    const parts = ['&a', '&#', '&#x1', '\\', '%2', '%25', 'a '];
-    const hidden = parts.map((part) => part.repeat(50_000)).filter((text) => hide(text) !== text);
-    expect(hidden).toEqual([]);
-    expect(performance.now() - startMs).toBeLessThan(3_000);
+    const texts = ['&a', '&#', '&#x1', '\\', '%2', '%25', 'a '].map((part) => part.repeat(50_000));
+    const cpuMs = cpuMsOf(() => expect(texts.filter((text) => hide(text) !== text)).toEqual([]));
+    expect(cpuMs).toBeLessThan(3_000);
   });
 
   test('is not sent unencrypted to another machine', async () => {
