@@ -1,5 +1,6 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
+import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
 import { integer, pgTable, text, uuid } from 'drizzle-orm/pg-core';
+import type { Pool } from 'pg';
 
 export const customers = pgTable('customer', {
   id: uuid().primaryKey(),
@@ -23,4 +24,4 @@ export const orderLines = pgTable('order_line', {
   priceCents: integer('price_cents').notNull(),
 });
 
-export const db = drizzle(process.env.DATABASE_URL ?? '');
+export const db: NodePgDatabase & { $client: Pool } = drizzle(process.env.DATABASE_URL ?? '');

@@ -79,7 +79,7 @@ function readSdl(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
+    if (Object(error).code === 'ENOENT')
       throw new ServiceError([`The SDL ${file} is missing. Write it with \`deedwire init\`.`]);
     throw error;
   }

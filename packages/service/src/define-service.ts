@@ -36,9 +36,9 @@ export interface OwnServiceOptions extends Omit<ServiceOptions, 'contracts' | 'e
 }
 
 /** A service that knows the names of its interfaces. */
-export type OwnService<Options extends OwnServiceOptions> = Service & {
+export interface OwnService<Options extends OwnServiceOptions> extends Service {
   readonly interfaces: { readonly [Name in keyof Options['interfaces']]: Interface };
-};
+}
 
 /**
  * Checks what an application says of itself, and completes it. The worker, the interfaces and the commands take the same value.

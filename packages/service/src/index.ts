@@ -32,5 +32,6 @@ export {
 export { z } from 'zod';
 export { defineEvent } from './define-event.ts';
 export { type CommonVersion, defineService, type OwnService, type OwnServiceOptions } from './define-service.ts';
+export type { RunningInterface, RunningWorker, StartOptions } from './running-app.ts';
 export { startInterface } from './start-interface.ts';
 export { startWorker } from './start-worker.ts';

@@ -8,8 +8,12 @@ const scriptsNode = '26.10.0';
 /** undici 8 needs it. Apps, the operator CLI and the scripts depend on undici or run beside it. */
 const appsNode = '>=22.19';
 const publishedPackagesNode = '>=20';
-/** A test of the package computes it from its dependencies. It runs in builds only, not in the processes of consumers. */
-const contractCheckNode = '^22.12 || ^24 || >=26';
+const otherNodes = new Map([
+  // A test of the package computes it from its dependencies. It runs in builds only, not in the processes of consumers.
+  ['@deedwire/contract-check', '^22.12 || ^24 || >=26'],
+  // It has the apps in it.
+  ['@deedwire/service', appsNode],
+]);
 
 interface Manifest {
   name: string;
@@ -41,12 +45,9 @@ test('the repository and the apps require the same Node', () => {
   );
 });
 
-test('published packages require Node 20, and contract-check what its dependencies require', () => {
+test('published packages require Node 20, contract-check what its dependencies require, and service what the apps require', () => {
   const published = manifestsOf('packages/*/package.json').filter((manifest) => manifest.private !== true);
   expect(published.map(({ name, engines }) => [name, engines?.node])).toEqual(
-    published.map(({ name }) => [
-      name,
-      name === '@deedwire/contract-check' ? contractCheckNode : publishedPackagesNode,
-    ]),
+    published.map(({ name }) => [name, otherNodes.get(name) ?? publishedPackagesNode]),
   );
 });

@@ -29,10 +29,11 @@ function make(name: string, texts: Record<string, string>, { dependencies = {}, 
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);
   }
+  writeFileSync(join(root, 'README.md'), name);
   const manifest = {
     name: `@deedwire/${name}`,
     version: '1.2.3',
-    ...(!isPublic && { private: true }),
+    ...(isPublic ? { publishConfig: { access: 'public', directory: 'packed' } } : { private: true }),
     type: 'module',
     files: files ?? ['dist'],
     exports: { '.': entry('index'), './part': entry('part'), './package.json': './package.json' },
@@ -48,8 +49,8 @@ function make(name: string, texts: Record<string, string>, { dependencies = {}, 
 }
 
 async function compose(): Promise<(path: string) => string> {
-  await composePackage(join(folder, 'app'), join(folder, 'packed'));
-  return (path) => readFileSync(join(folder, 'packed', path), 'utf8');
+  await composePackage(join(folder, 'app'));
+  return (path) => readFileSync(join(folder, 'app/packed', path), 'utf8');
 }
 
 // Not as a text: a check reads what files import.
@@ -81,7 +82,14 @@ test('copies what the package needs of private packages, however deep, with rela
       'dist/index.js': `import '${scope}/store';\nexport const text = 'of @deedwire/store';\n`,
       'dist/index.d.ts': `export type { core } from '${scope}/core';\n`,
     },
-    { dependencies: { '@deedwire/store': 'workspace:^', '@deedwire/core': 'workspace:^' }, isPublic: true },
+    {
+      dependencies: {
+        '@deedwire/core': 'workspace:*',
+        '@deedwire/signing': 'workspace:^',
+        '@deedwire/store': 'workspace:*',
+      },
+      isPublic: true,
+    },
   );
   const read = await compose();
   expect(read('dist/index.js')).toBe(
@@ -96,12 +104,16 @@ test('copies what the package needs of private packages, however deep, with rela
   );
   expect(read('private/store/migrations/1.sql')).toBe('select 1;');
   expect(read('private/core/dist/index.js')).toBe('export const core = 1;\n');
+  expect(read('README.md')).toBe('app');
   expect(() => read('private/core/dist/index.js.map')).toThrow('ENOENT');
   expect(JSON.parse(read('package.json'))).toEqual({
     name: '@deedwire/app',
     version: '1.2.3',
     type: 'module',
     files: ['dist', 'private'],
+    main: './dist/index.js',
+    types: './dist/index.d.ts',
+    typesVersions: { '*': { part: ['./dist/part.d.ts'] } },
     exports: {
       '.': { types: './dist/index.d.ts', default: './dist/index.js' },
       './part': { types: './dist/part.d.ts', default: './dist/part.js' },
@@ -112,13 +124,14 @@ test('copies what the package needs of private packages, however deep, with rela
 });
 
 test('leaves out what an earlier build wrote of a source that is no longer there', async () => {
-  make('app', {
+  const texts = {
     'tsconfig.build.json': '{}',
     'src/index.ts': '',
     'dist/index.js': '',
     'dist/index.d.ts': '',
     'dist/older.js': `import '${scope}/none';`,
-  });
+  };
+  make('app', texts, { isPublic: true });
   const read = await compose();
   expect(read('dist/index.d.ts')).toBe('');
   expect(() => read('dist/older.js')).toThrow('ENOENT');
@@ -129,11 +142,20 @@ test('refuses what no package exports, and a package that is not built', async (
   make(
     'app',
     { 'dist/index.js': `import '${scope}/core/other';` },
-    { dependencies: { '@deedwire/core': 'workspace:^' } },
+    { dependencies: { '@deedwire/core': 'workspace:^' }, isPublic: true },
   );
   await expect(compose()).rejects.toThrow(
     '@deedwire/app imports @deedwire/core/other, which @deedwire/core does not export.',
   );
   rmSync(join(folder, 'core/dist'), { recursive: true });
   await expect(compose()).rejects.toThrow('@deedwire/core has no dist: build it first.');
+});
+
+test('refuses a package that is in it and not among its dependencies', async () => {
+  make('core', { 'dist/index.js': '' });
+  make('store', { 'dist/index.js': '' }, { dependencies: { '@deedwire/core': 'workspace:^' } });
+  make('app', { 'dist/index.js': '' }, { dependencies: { '@deedwire/store': 'workspace:*' }, isPublic: true });
+  await expect(compose()).rejects.toThrow(
+    '@deedwire/app contains @deedwire/store, which needs @deedwire/core. Add it to its dependencies.',
+  );
 });

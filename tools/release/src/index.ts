@@ -1,4 +1,4 @@
-export { composePackage } from './compose-package.ts';
+export { composeDeclarations, composePackage } from './compose-package.ts';
 export { cutVersions } from './cut-versions.ts';
 export {
   addedIn,
@@ -13,7 +13,6 @@ export {
 } from './release-record.ts';
 export { readWorkspacePackages } from './plan.ts';
 export { packPublicPackages, packRelease, release } from './publish.ts';
-export { typedEntryPoints } from './tarball.ts';
 export { openRegistry } from './registry.ts';
 export { mapElements } from './sdl-elements.ts';
 export { ReleaseError } from './release-error.ts';

@@ -45,7 +45,7 @@ async function typeProblems(file: string, entrypoints: string[]): Promise<string
 
 type Exports = Readonly<Record<string, string | { readonly types: string }>>;
 
-interface EntryPoint {
+export interface EntryPoint {
   /** The path in `exports`, for example `.` and `./2026-11-01`. */
   name: string;
   /** The path of its declarations. */
@@ -58,8 +58,8 @@ interface EntryPoint {
  * @param paths of the files of the package
  */
 export function typedEntryPoints(packageFolder: string, paths: readonly string[]): EntryPoint[] {
-  const { publishConfig } = JSON.parse(readFileSync(join(packageFolder, 'package.json'), 'utf8'));
-  return entryPointsOf(publishConfig.exports, paths);
+  const { exports } = JSON.parse(readFileSync(join(packageFolder, 'package.json'), 'utf8'));
+  return entryPointsOf(exports, paths);
 }
 
 /** With patterns expanded to the existing files, sorted by name. `*` in `exports` also matches slashes. */

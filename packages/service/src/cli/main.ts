@@ -3,8 +3,8 @@ import { ServiceError } from '@deedwire/core';
 import { runOperatorProcess } from '@deedwire/operator';
 import { buildOf, runMain } from '@deedwire/service-runtime';
 import { Command } from 'commander';
-import { startInterface } from '../start-interface.ts';
-import { startWorker } from '../start-worker.ts';
+import { runInterface } from '../run-interface.ts';
+import { runWorker } from '../run-worker.ts';
 import { init } from './init.ts';
 import { findServiceFile, loadService } from './load-service.ts';
 import { removalStatements } from './removal.ts';
@@ -43,7 +43,7 @@ program
   .action(() =>
     runMain(async () => {
       const { service, app } = await loadService(serviceFile());
-      return startWorker(service, { app, servesAdmin: true });
+      return runWorker(service, { app, servesAdmin: true });
     }),
   );
 
@@ -58,7 +58,7 @@ program
         program.error(
           `error: the service has no interface ${name}. It has ${Object.keys(service.interfaces).join(', ')}.`,
         );
-      return startInterface(service, name, { app, servesAdmin: true });
+      return runInterface(service, name, { app, servesAdmin: true });
     }),
   );
 

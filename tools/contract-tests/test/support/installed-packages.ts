@@ -13,16 +13,16 @@ export interface InstalledPackages {
   remove(): Promise<void>;
 }
 
-/** The only package that depends on others of them. */
-const kit = '@deedwire/webhook-receiver';
+/** The packages that depend on another one of them. */
+const dependents = ['@deedwire/service', '@deedwire/webhook-receiver'];
 
 /** @param others further packages to install, as arguments of `npm install` */
 export async function installPackages(names: readonly string[], others: readonly string[]): Promise<InstalledPackages> {
   const folder = await mkdtemp(join(tmpdir(), 'deedwire-installed-'));
   await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
   // npm asks a registry for a dependency that the same command installs.
-  await npmInstall(folder, await tarballsOf(names.filter((name) => name !== kit)));
-  await npmInstall(folder, [...(await tarballsOf(names.filter((name) => name === kit))), ...others]);
+  await npmInstall(folder, await tarballsOf(names.filter((name) => !dependents.includes(name))));
+  await npmInstall(folder, [...(await tarballsOf(names.filter((name) => dependents.includes(name)))), ...others]);
   return {
     folder,
     async write(path, text) {

@@ -3,11 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { composePackage } from '@deedwire/release';
 import { listen } from '@deedwire/testing';
 import type { TestProject } from 'vitest/node';
-import { succeed } from './command.ts';
-import { copyWorkspace, type WorkspaceCopy, workspaceRoot } from './workspace-copy.ts';
+import { copyWorkspace, workspaceRoot } from './workspace-copy.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -65,25 +63,10 @@ async function packPackages(folder: string): Promise<PackedPackages> {
         join(folder, `${name.replace('@', '').replace('/', '-')}-${versions.get(name)}.tgz`),
       ]),
     );
-    tarballs[service] = await packService(workspace, folder);
     return { tarballs, printed };
   } finally {
     await workspace.remove();
   }
-}
-
-/** It is private, so that `pnpm packages` does not pack it yet. */
-const service = '@deedwire/service';
-
-/** @returns the path of the tarball */
-async function packService(workspace: WorkspaceCopy, folder: string): Promise<string> {
-  await workspace.pnpm('exec', 'turbo', 'run', 'build', `--filter=${service}`);
-  const packed = await workspace.scratchFolder();
-  await composePackage(join(workspace.folder, 'packages/service'), packed);
-  return join(
-    folder,
-    (await succeed('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: packed })).trim(),
-  );
 }
 
 /** The packages, which every file of the test run shares. */

@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { globSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { createApiReports } from '@deedwire/contract-check';
-import { readWorkspacePackages, typedEntryPoints } from '@deedwire/release';
+import { composeDeclarations, readWorkspacePackages } from '@deedwire/release';
 import type { Generated } from '../generated.ts';
 import { workspaceRoot } from '../workspace-files.ts';
 
@@ -17,21 +16,15 @@ export async function apiReports(): Promise<Generated> {
 
 async function reportsOfPackage(folder: string): Promise<[path: string, text: string][]> {
   const packageFolder = join(workspaceRoot, folder);
-  // Inside the package, so that its imports resolve. Git ignores the folder. It corresponds to `dist`.
+  // Inside the package, so that its imports resolve. Git ignores the folder.
   const outDir = join(packageFolder, 'node_modules/.cache/api-report');
-  rmSync(outDir, { recursive: true, force: true });
-  emitDeclarations(packageFolder, outDir);
-  const emitted = globSync('**', { cwd: outDir }).map((path) => `dist/${path.replaceAll('\\', '/')}`);
-  const entryPoints = typedEntryPoints(packageFolder, emitted).map(({ name, declarations }) => ({
+  const entryPoints = await composeDeclarations(packageFolder, outDir, emitDeclarations);
+  const texts = await createApiReports(entryPoints.map(({ declarations }) => declarations));
+  return entryPoints.map(({ name, declarations }) => {
+    const text = texts.get(relative(join(outDir, 'dist'), declarations).replace('.d.ts', '.api.json'));
+    if (text === undefined) throw new Error(`${folder} has no report of ${name}`);
     // For example `index.api.json` and `2026-11-01.api.json`.
-    reportFile: `${name.replace(/^\.\/?/, '') || 'index'}.api.json`,
-    path: declarations.replace(/^dist\//, ''),
-  }));
-  const texts = await createApiReports(entryPoints.map(({ path }) => join(outDir, path)));
-  return entryPoints.map(({ reportFile, path }) => {
-    const text = texts.get(path.replace('.d.ts', '.api.json'));
-    if (text === undefined) throw new Error(`${folder} has no report of ${path}`);
-    return [`${folder}/api/${reportFile}`, text];
+    return [`${folder}/api/${name.replace(/^\.\/?/, '') || 'index'}.api.json`, text];
   });
 }
 

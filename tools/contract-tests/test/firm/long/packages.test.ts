@@ -55,8 +55,9 @@ test.each([
   const registry = await startEmptyRegistry();
   const lines = await linesFor(manager);
   expect(lines).toHaveLength(publishedPackages.length);
+  const dependents = lines.filter((line) => line.includes(' && '));
   const others = lines.filter((line) => !line.includes(' && '));
-  expect(others).toHaveLength(publishedPackages.length - 1);
+  expect([dependents.length, others.length]).toEqual([2, publishedPackages.length - 2]);
   const folder = await newFolder();
   await writeFile(join(folder, 'package.json'), '{"private":true,"type":"module"}');
   await writeFile(join(folder, '.npmrc'), `@deedwire:registry=${registry.url}\n`);
@@ -67,10 +68,11 @@ test.each([
     `nodeLinker: node-modules\nenableTelemetry: false\nunsafeHttpWhitelist: ['127.0.0.1']\n${scopes}\n`,
   );
   const alias = version === null ? '' : `${program}() { npx -y --package=${version} ${program} "$@"; }\n`;
-  const [line = 'false'] = lines.filter((each) => each.includes(' && '));
-  await succeed('sh', ['-ec', alias + line], { cwd: folder, env });
-  await succeed('sh', ['-ec', alias + others.join('\n')], { cwd: folder, env });
+  // First those that need others, which are not installed yet.
+  for (const line of [...dependents, others.join('\n')])
+    await succeed('sh', ['-ec', alias + line], { cwd: folder, env });
   expect(await succeed(process.execPath, ['--input-type=module', '--eval', loads], { cwd: folder })).toBe('200\n');
+  expect(await succeed('npx', ['--no-install', 'deedwire', 'init'], { cwd: folder })).toContain('deedwire/service.mjs');
   const names = readdirSync(join(folder, 'node_modules/@deedwire')).map((name) => `@deedwire/${name}`);
   expect(names.toSorted()).toEqual(publishedPackages.toSorted());
   expect(registry.asked).toEqual([]);

@@ -1,0 +1,20 @@
+import { findPackageJSON } from 'node:module';
+import { dirname, join } from 'node:path';
+import type { InterfaceName, Service } from '@deedwire/core';
+import { startInterface, type StartInterfaceOptions } from '@deedwire/graphql-server';
+import { appEnvironment } from './app-environment.ts';
+import { commonHalf } from './common-half.ts';
+
+/** As `startInterface` of this package, with what only our own programs use. */
+export function runInterface(
+  service: Service,
+  interfaceName: InterfaceName,
+  options: Omit<StartInterfaceOptions, 'code'>,
+): ReturnType<typeof startInterface> {
+  const folder = join(dirname(findPackageJSON(options.app) ?? ''), 'deedwire');
+  return startInterface(service, interfaceName, {
+    ...options,
+    env: appEnvironment(options.env),
+    code: async () => commonHalf(service, interfaceName, folder),
+  });
+}
