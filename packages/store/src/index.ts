@@ -103,5 +103,6 @@ export {
 } from './checks/database-risks.ts';
 export { findOtherNamespace } from './checks/find-other-namespace.ts';
 export { findServiceProblems } from './checks/find-service-problems.ts';
+export { findUnprotectedTables } from './checks/find-unprotected-tables.ts';
 export { findOpenFunctions } from './checks/open-functions.ts';
 export { tryGrowth } from './checks/try-growth.ts';
