@@ -21,6 +21,7 @@ const layers0to4 = [...layers0to3, 'graphql-server', 'operator', 'worker'];
 const apps = [...apis, 'webhook-worker', 'operator-cli'];
 const everything = [
   ...layers0to4,
+  'development',
   'service',
   'webhook-contract',
   ...services,
@@ -48,8 +49,9 @@ const mayImport: Record<string, readonly string[]> = {
   core: [],
   'contract-check': [],
   'operation-analysis': [],
-  // For tests only: no package below layer 7 lists it among its runtime dependencies.
+  // For development and tests: nothing that is deployed loads it.
   'embedded-postgres': [],
+  // For tests only: no package below layer 7 lists it among its runtime dependencies.
   testing: [],
   // Layer 1
   append: ['core'],
@@ -71,8 +73,22 @@ const mayImport: Record<string, readonly string[]> = {
   operator: [...layers0to3],
   // `actions` for mails, which is loaded only if they are on.
   worker: ['actions', 'core', 'service-runtime', 'store', 'webhook-rendering', 'webhook-sender', 'webhooks'],
+  // What the development commands share.
+  development: ['actions', 'auth', 'core', 'embedded-postgres', 'store', 'webhook-signing'],
   // The published package, which has the platform in it.
-  service: ['append', 'core', 'graphql-server', 'operator', 'service-runtime', 'store', 'webhook-contract', 'worker'],
+  service: [
+    'append',
+    'core',
+    'development',
+    'embedded-postgres',
+    'graphql-server',
+    'operator',
+    'service-runtime',
+    'store',
+    'webhook-contract',
+    'webhook-signing',
+    'worker',
+  ],
   // Layer 5
   ...Object.fromEntries(services.map((name) => [name, [...applicationImports, ...payloads]])),
   // Layer 6
@@ -139,6 +155,7 @@ const storeParts: Record<string, readonly string[]> = {
   [deployed]: ['.', 'accounts'],
   'graphql-server': ['.', 'cost-buckets', 'processes'],
   operator: ['.'],
+  development: ['.'],
   service: ['.'],
   'service-runtime': ['.', 'processes'],
   webhooks: ['.', 'time'],
@@ -172,7 +189,7 @@ const storeFolders: Record<string, readonly string[]> = {
   processes: ['statements', 'migrations'],
   copies: ['statements'],
   cells: ['kernel', 'connections', 'statements'],
-  checks: ['kernel', 'statements', 'transactions', 'migrations'],
+  checks: ['kernel', 'connections', 'statements', 'transactions', 'migrations'],
 };
 
 /** What the files of a folder of `webhooks` may import besides each other and `events.ts`. `engine.ts` connects the folders. */

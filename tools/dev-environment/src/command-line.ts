@@ -28,11 +28,6 @@ export function parseOptions<const Options extends NonNullable<ParseArgsConfig['
   }
 }
 
-/** `pnpm dev` cannot start because of something outside it. The message tells the reader what to do. */
-export class CannotStartError extends Error {
-  override readonly name = 'CannotStartError';
-}
-
 const command = `${packageManagerCommand} dev`;
 export const flag = { type: 'boolean', default: false } as const;
 

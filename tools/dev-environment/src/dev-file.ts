@@ -1,7 +1,7 @@
 import { type Service, variableOf } from '@deedwire/core';
+import type { DevAccounts } from '@deedwire/development';
 import type { Credential } from '@deedwire/testing';
 import type { Application } from './application.ts';
-import type { DevAccounts } from './dev-state.ts';
 import { interfaceUrlsOf, type SystemOf } from './start-system.ts';
 
 export interface DevCaller extends Credential {

@@ -1,7 +1,26 @@
 /** `pnpm dev`: runs the whole system until it is stopped, and keeps its data. */
 import { join, relative, resolve } from 'node:path';
-import { createPortalLinkOfAccount, type OperatorContext } from '@deedwire/actions';
+import type { OperatorContext } from '@deedwire/actions';
 import { appOf, interfaceNamesOf, type Service, variableOf } from '@deedwire/core';
+import {
+  claimDatabase,
+  createDevPortalLink,
+  type DatabaseState,
+  type DevAccounts,
+  describeStartError,
+  type DevDatabase,
+  fail,
+  headersOf,
+  migrateDevDatabase,
+  onOutputLost,
+  openDevDatabase,
+  pauseReceiver,
+  print,
+  requireFreePorts,
+  subscribeReceiver,
+  watchParents,
+  withSeedContext,
+} from '@deedwire/development';
 import {
   callersFolder,
   hasEntryFiles,
@@ -13,29 +32,22 @@ import {
 } from '@deedwire/layout';
 import type { AddCommands, FirstSteps, Seed } from '@deedwire/operator';
 import { readConfig } from '@deedwire/service-runtime';
-import { databaseAddress, messageOf, StoreUnavailableError } from '@deedwire/store';
-import { credentialHeaders } from '@deedwire/testing';
+import { databaseAddress, defaultPlaceOf } from '@deedwire/store';
 import * as ownEvents from '@deedwire/webhook-contract';
 import type { EventPackage } from '@deedwire/webhook-receiver';
 import { ofKey } from './account-key.ts';
-import { appsOf } from './app-process.ts';
+import { appsOf, perAppOf } from './app-process.ts';
 import type { Application } from './application.ts';
 import { buildPortal } from './build-portal.ts';
 import { devHelp, type DevOptions, parseDevOptions, UsageError } from './command-line.ts';
 import { type DevConfig, devConfigOf, portsOf, systemPorts } from './dev-config.ts';
-import { claimDatabase, type DevDatabase, migrateDevDatabase, openDevDatabase } from './dev-database.ts';
 import { callersOf, type DevCallers, devVariables, toDevFile } from './dev-file.ts';
-import type { DatabaseState, DevAccounts } from './dev-state.ts';
 import { isSiteBuilt, serveSite } from './documentation.ts';
 import { formatLine, formatLogLine, isRoutineLine } from './format-log-line.ts';
 import { type Home, homeOf, openHome } from './home.ts';
-import { watchParents } from './parent-chain.ts';
-import { requireFreePorts } from './ports.ts';
-import { seedDatabase, withLiveCredentials, withSeedContext } from './sample-data.ts';
+import { seedDatabase, withLiveCredentials } from './sample-data.ts';
 import { type SampleReceiver, startSampleReceiver } from './sample-receiver.ts';
-import { keepRunning, startSystemOf, type SystemOf } from './start-system.ts';
-import { pauseReceiver, subscribeReceiver } from './subscribe-receiver.ts';
-import { fail, onOutputLost, print } from './terminal.ts';
+import { createAppLoginsOf, keepRunning, startSystemOf, type SystemOf } from './start-system.ts';
 import { welcome } from './welcome.ts';
 import { workspaceRoot } from './workspace.ts';
 
@@ -106,7 +118,7 @@ async function dev({ layout, service, seed }: Served, config: DevConfig, options
   );
 
   say('Preparing the database …');
-  database = await openDevDatabase(application, config, home);
+  database = await openDevDatabase(service, config, home, defaultsOfGiven(service, config));
   void database.ended.then((reason) => {
     return stop(1, `the database server ended: ${reason}`);
   });
@@ -145,7 +157,10 @@ async function dev({ layout, service, seed }: Served, config: DevConfig, options
     });
   }
   system = await startSystemOf(application, {
-    databaseUrls: await database.appUrls(databaseUrl),
+    // `pnpm dev` creates no logins on a server that it does not own.
+    databaseUrls: await (database.isEmbedded
+      ? createAppLoginsOf(application, databaseUrl)
+      : perAppOf(application, () => databaseUrl)),
     ...systemPorts(service, config),
     webhookSecretKeys: state.webhookSecretKeys,
     portal: hasPortal,
@@ -160,7 +175,7 @@ async function dev({ layout, service, seed }: Served, config: DevConfig, options
     },
     appEnv: Object.fromEntries(
       interfaceNames.map((name) => {
-        const headers = credentialHeaders(ofKey(accounts, name).credential, prefix);
+        const headers = headersOf(service, ofKey(accounts, name));
         return [appOf(name), { GRAPHIQL_HEADERS: JSON.stringify(headers) }];
       }),
     ),
@@ -177,7 +192,7 @@ async function dev({ layout, service, seed }: Served, config: DevConfig, options
     const subscription = { callbackUrl: receiver.url, webhookSecret };
     const ids = state.receiverSubscriptionIds;
     for (const name of interfaceNames) {
-      const subscriber = { ...ofKey(callers, name), prefix };
+      const subscriber = { url: ofKey(callers, name).url, headers: headersOf(service, ofKey(accounts, name)) };
       ids[name] = await subscribeReceiver(subscriber, { ...subscription, earlierId: ids[name] ?? null });
       await home.saveState();
     }
@@ -205,6 +220,11 @@ async function dev({ layout, service, seed }: Served, config: DevConfig, options
   say(`The portal of each interface, for ten minutes:\n${links.join('\n')}\n`);
 }
 
+/** All apps have the given login: behind a pooler, its own search path finds the tables. Other databases of the server can have the roles. */
+function defaultsOfGiven(service: Service, { DATABASE_DIRECT_URL: directUrl }: DevConfig): DevDatabase['place'] {
+  return directUrl === undefined ? { defaults: { ...defaultPlaceOf(service), rolePrefix: '' } } : {};
+}
+
 /** A link for the sample account of each interface. */
 async function createPortalLinks(
   context: OperatorContext,
@@ -214,14 +234,10 @@ async function createPortalLinks(
 ): Promise<string[]> {
   const links: string[] = [];
   for (const name of interfaceNames) {
-    const input = { accountId: ofKey(accounts, name).id, abilities, actor: 'dev', expiresInSeconds: 600 };
-    const portalOrigin = new URL(ofKey(callers, name).url).origin;
-    links.push((await createPortalLinkOfAccount({ ...context, portalOrigin }, input)).url);
+    links.push(await createDevPortalLink(context, ofKey(accounts, name), new URL(ofKey(callers, name).url).origin));
   }
   return links;
 }
-
-const abilities = ['READ', 'READ_PAYLOAD', 'OPERATE', 'CONFIGURE'] as const;
 
 /**
  * Seeds the database once. On later starts, replaces revoked credentials, adds records that were used up and, unless the sample receiver
@@ -263,8 +279,6 @@ try {
     await dev(served, readConfig(devConfigOf(served.service), process.env), options);
   }
 } catch (error) {
-  const because = error instanceof StoreUnavailableError ? ` (${messageOf(error.cause)})` : '';
-  const message = `${messageOf(error)}${because}`;
   // Otherwise its database has been closed during the start.
-  if (!stopping.signal.aborted) fail(message, error instanceof UsageError ? 2 : 1);
+  if (!stopping.signal.aborted) fail(describeStartError(error), error instanceof UsageError ? 2 : 1);
 }

@@ -1,21 +1,11 @@
-import {
-  createAccount,
-  createOrganization,
-  issueCredential,
-  type IssuedCredential,
-  type OperatorContext,
-} from '@deedwire/actions';
+import { createAccount, createOrganization, type OperatorContext } from '@deedwire/actions';
 import { interfaceOf, type Service } from '@deedwire/core';
+import { type DevAccount, withNewCredential } from '@deedwire/development';
 import { type AccountKeyOf, ofAccountsOf } from './account-key.ts';
 import type { NameOf } from './application.ts';
 
 /** An account of an interface, with an API key. */
-export interface SampleAccount<Name extends string = string> {
-  interfaceName: Name;
-  /** Global identifier. */
-  id: string;
-  credential: Pick<IssuedCredential, 'apiKey' | 'clientId' | 'organizationId'>;
-}
+export type SampleAccount<Name extends string = string> = DevAccount & { interfaceName: Name };
 
 export type SampleAccounts<Served extends Service> = Record<AccountKeyOf<Served>, SampleAccount<NameOf<Served>>>;
 
@@ -44,13 +34,4 @@ export async function newAccount<Name extends string>(
   const name = accountNames[key] ?? `${title} ${key === interfaceName ? 'One' : 'Two'}`;
   const { id } = await createAccount(context, interfaceName, { organizationId, name });
   return withNewCredential(context, interfaceName, id);
-}
-
-export async function withNewCredential<Name extends string>(
-  context: OperatorContext,
-  interfaceName: Name,
-  id: string,
-): Promise<SampleAccount<Name>> {
-  const credential = await issueCredential(context, { interfaceName, accountId: id, clientId: null });
-  return { interfaceName, id, credential };
 }

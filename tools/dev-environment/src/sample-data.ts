@@ -1,39 +1,9 @@
-import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
-import {
-  createOrganization,
-  listCredentials,
-  listOrganizations,
-  systemRandom,
-  type OperatorContext,
-} from '@deedwire/actions';
-import { parseApiKey } from '@deedwire/auth';
-import { interfaceNamesOf, type Service } from '@deedwire/core';
+import { createOrganization, listOrganizations, type OperatorContext } from '@deedwire/actions';
+import { interfaceNamesOf } from '@deedwire/core';
+import { type DevAccount, type DevAccounts, withLiveCredential } from '@deedwire/development';
 import type { Seed } from '@deedwire/operator';
-import { createStore, type Store } from '@deedwire/store';
 import { otherKeyOf } from './account-key.ts';
-import type { DevAccounts } from './dev-state.ts';
-import { newAccount, type SampleAccount, withNewCredential } from './sample-accounts.ts';
-
-/** The context of an operator who seeds a database. */
-export function seedContext(service: Service, store: Store, gidNamespace: string): OperatorContext {
-  const operator = { name: 'seed', host: hostname(), requestId: randomUUID() };
-  return { store, service, gidNamespace, now: () => new Date(), random: systemRandom, operator };
-}
-
-/** Opens a store for the work of this operator, and closes it afterwards. */
-export async function withSeedContext<Result>(
-  service: Service,
-  { databaseUrl, gidNamespace }: { databaseUrl: string; gidNamespace: string },
-  work: (context: OperatorContext) => Promise<Result>,
-): Promise<Result> {
-  const store = createStore({ databaseUrl, tables: service.tables, applicationName: 'deedwire-dev' });
-  try {
-    return await work(seedContext(service, store, gidNamespace));
-  } finally {
-    await store.close();
-  }
-}
+import { newAccount } from './sample-accounts.ts';
 
 /** Creates the organizations of a new database with an account of each interface, a credential for each account, and the records. */
 export async function seedDatabase(context: OperatorContext, seed: Seed): Promise<DevAccounts> {
@@ -73,7 +43,7 @@ async function completeAccounts(
   { accountNames = {} }: Seed,
   { known, id, otherId }: { known: DevAccounts; id: string; otherId: string | null },
 ): Promise<DevAccounts> {
-  const accounts: Record<string, SampleAccount> = {};
+  const accounts: Record<string, DevAccount> = {};
   const names = interfaceNamesOf(context.service);
   const complete = async (key: string, name: string, organizationId: string): Promise<void> => {
     const account = known[key];
@@ -85,14 +55,4 @@ async function completeAccounts(
   for (const name of names) await complete(name, name, id);
   if (otherId !== null) for (const name of names) await complete(otherKeyOf(context.service, name), name, otherId);
   return accounts;
-}
-
-async function withLiveCredential(context: OperatorContext, account: SampleAccount): Promise<SampleAccount> {
-  const { interfaceName, id, credential } = account;
-  const keyId = parseApiKey(context.service, credential.apiKey)?.keyId;
-  const now = new Date();
-  const live = (await listCredentials(context, { interfaceName, accountId: id })).some(
-    (key) => key.keyId === keyId && key.revokedAt === null && (key.expiresAt === null || key.expiresAt > now),
-  );
-  return live ? account : withNewCredential(context, interfaceName, id);
 }

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { appOf, interfaceOf, type Service } from '@deedwire/core';
+import { generateSecretKeys } from '@deedwire/development';
 import { createLogin, findFreePort } from '@deedwire/embedded-postgres';
 import { createStore, selectRolePrefix } from '@deedwire/store';
 import { appsOf, perAppOf, type RunningApp, startApp } from './app-process.ts';
@@ -35,11 +35,6 @@ export interface SystemOptions<App extends string> {
 }
 
 export type SystemOf<Served extends Service> = Awaited<ReturnType<typeof startSystemOf<Served>>>;
-
-/** A value of `WEBHOOK_SECRET_KEYS` with one random key. */
-export function generateSecretKeys(): string {
-  return `dev:${randomBytes(32).toString('base64')}`;
-}
 
 /** Starts the apps as processes and waits until they are ready. They end when this process ends. */
 export async function startSystemOf<Served extends Service>(

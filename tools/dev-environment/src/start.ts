@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { appOf } from '@deedwire/core';
+import { fail } from '@deedwire/development';
 import type { InterfaceCode } from '@deedwire/graphql-server';
 import { type Layout, loadInterface, loadService, readChosenLayout } from '@deedwire/layout';
 import { type RunningApp, runMain } from '@deedwire/service-runtime';
-import { fail } from './terminal.ts';
 import { workspaceRoot } from './workspace.ts';
 
 /** Null for the worker. */

@@ -1,8 +1,7 @@
 import { testService } from '@deedwire/core/test-service';
+import { CannotStartError, migrateDevDatabase } from '@deedwire/development';
 import { connect, runOnce } from '@deedwire/testing';
 import { expect, test, vi } from 'vitest';
-import { CannotStartError } from '../src/command-line.ts';
-import { migrateDevDatabase } from '../src/dev-database.ts';
 import { createMigratedDatabase } from './harness/index.ts';
 
 const say = vi.fn<(text: string) => void>();

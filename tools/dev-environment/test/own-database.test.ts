@@ -2,11 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { interfaceNames, testService } from '@deedwire/core/test-service';
+import { claimDatabase, migrateDevDatabase, openDevDatabase } from '@deedwire/development';
 import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
 import { migrate } from '@deedwire/store';
 import { runOnce } from '@deedwire/testing';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { claimDatabase, migrateDevDatabase, openDevDatabase } from '../src/dev-database.ts';
 import { openHome } from '../src/home.ts';
 
 async function newHome() {
@@ -33,7 +33,7 @@ test('creates the tables of a given database in DATABASE_SCHEMA, and later finds
   const context = { service: testService, gidNamespace: testService.names.gidNamespace };
   const migrated = [];
   for (const config of [{ ...given, DATABASE_SCHEMA: 'public' }, given]) {
-    const opened = await openDevDatabase({ service: testService, interfaceNames }, config, await newHome());
+    const opened = await openDevDatabase(testService, config, await newHome());
     migrated.push(await migrateDevDatabase(context, opened, () => {}));
   }
   const [{ url } = { url: '' }] = migrated;
@@ -53,11 +53,7 @@ test('works beside the tables of an application, and changes none of them', asyn
     where n.nspname not in ('pg_catalog', 'information_schema', 'pg_toast') order by 1`;
   const before = await run(objects);
   await claimDatabase(testService, database.databaseUrl, await newHome());
-  const opened = await openDevDatabase(
-    { service: testService, interfaceNames },
-    { DATABASE_URL: database.databaseUrl },
-    await newHome(),
-  );
+  const opened = await openDevDatabase(testService, { DATABASE_URL: database.databaseUrl }, await newHome());
   const context = { service: testService, gidNamespace: testService.names.gidNamespace };
   await migrateDevDatabase(context, opened, () => {});
   const after = await run(objects);

@@ -1,9 +1,10 @@
 import { listCredentials, revokeCredential } from '@deedwire/actions';
 import { interfaceNames, testService } from '@deedwire/core/test-service';
+import { seedContext } from '@deedwire/development';
 import { createStore } from '@deedwire/store';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
-import { seedContext, seedDatabase, withLiveCredentials } from '../src/sample-data.ts';
+import { seedDatabase, withLiveCredentials } from '../src/sample-data.ts';
 import { createMigratedDatabase } from './harness/index.ts';
 
 const { databaseUrl } = await forFile(createMigratedDatabase());

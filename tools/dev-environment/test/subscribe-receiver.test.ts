@@ -1,12 +1,12 @@
 import { issueCredential } from '@deedwire/actions';
+import { type Subscriber, subscribeReceiver } from '@deedwire/development';
 import { supplierInterface } from '@deedwire/test-service/supplier-interface';
-import { postGraphql } from '@deedwire/testing';
+import { credentialHeaders, postGraphql } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
 import * as events from '@deedwire/webhook-contract';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { startSampleReceiver, type SampleReceiver } from '../src/sample-receiver.ts';
-import { type Subscriber, subscribeReceiver } from '../src/subscribe-receiver.ts';
 import { createHarness, type Harness } from './harness/index.ts';
 
 const webhookSecret = generateWebhookSecret();
@@ -38,9 +38,8 @@ beforeEach(() => {
 });
 
 const caller = (interfaceName: 'customer' | 'supplier'): Subscriber => ({
-  prefix: 'X-Service',
   url: urls[interfaceName],
-  ...harness.accounts[interfaceName].credential,
+  headers: credentialHeaders(harness.accounts[interfaceName].credential),
 });
 
 interface Subscription {
@@ -50,9 +49,12 @@ interface Subscription {
   eventTypes: { type: string; version: string }[];
 }
 
-async function readSubscriptions(by: Subscriber): Promise<Subscription[]> {
+async function readSubscriptions(name: 'customer' | 'supplier'): Promise<Subscription[]> {
+  const { credential } = harness.accounts[name];
   const query = '{ webhookSubscriptions(first: 20) { nodes { id callbackUrl status eventTypes { type version } } } }';
-  const { body } = await postGraphql<{ webhookSubscriptions: { nodes: Subscription[] } }>(by.url, by, { query });
+  const { body } = await postGraphql<{ webhookSubscriptions: { nodes: Subscription[] } }>(urls[name], credential, {
+    query,
+  });
   return body.data?.webhookSubscriptions.nodes ?? [];
 }
 
@@ -78,7 +80,7 @@ const handshake = 'answered the handshake; its signature verifies';
 test.each(['customer', 'supplier'] as const)('subscribes a receiver to every event type of a %s', async (name) => {
   const { url: callbackUrl } = await newReceiver();
   const id = await subscribeReceiver(caller(name), { callbackUrl, webhookSecret, earlierId: null });
-  const [subscription] = await readSubscriptions(caller(name));
+  const [subscription] = await readSubscriptions(name);
   expect(subscription).toEqual({ id, callbackUrl, status: 'ACTIVE', eventTypes: pinned(pins[name]) });
   expect(printed).toEqual([handshake]);
 });
@@ -94,7 +96,7 @@ test('subscribes a receiver to an interface that is newer than the others', asyn
     schemaVersion: versions[0]?.version ?? null,
   });
   const { url: callbackUrl } = await newReceiver();
-  const newer = { prefix: 'X-Service', url: `${service.url}/supplier/graphql`, ...credential };
+  const newer = { url: `${service.url}/supplier/graphql`, headers: credentialHeaders(credential) };
   await subscribeReceiver(newer, { callbackUrl, webhookSecret, earlierId: null });
   expect(printed).toEqual([handshake]);
 });
@@ -103,9 +105,9 @@ test('reuses an earlier subscription with the same URL, without another handshak
   const customer = caller('customer');
   const { url: callbackUrl } = await newReceiver();
   const id = await subscribeReceiver(customer, { callbackUrl, webhookSecret, earlierId: null });
-  const before = await readSubscriptions(customer);
+  const before = await readSubscriptions('customer');
   expect(await subscribeReceiver(customer, { callbackUrl, webhookSecret, earlierId: id })).toBe(id);
-  expect(await readSubscriptions(customer)).toEqual(before);
+  expect(await readSubscriptions('customer')).toEqual(before);
   expect(printed).toEqual([handshake]);
 });
 
@@ -122,7 +124,7 @@ test('resumes a subscription that is paused, and adds the event types that it la
     `delete from webhook_subscription_event_type where subscription_id = $1 and event_type <> 'order.placed'`,
     [recordId],
   );
-  const find = async () => (await readSubscriptions(customer)).find((subscription) => subscription.id === id);
+  const find = async () => (await readSubscriptions('customer')).find((subscription) => subscription.id === id);
   expect(await find()).toEqual({ id, callbackUrl, status: 'PAUSED', eventTypes: pinned(['order.placed']) });
   expect(await subscribeReceiver(customer, { callbackUrl, webhookSecret, earlierId: id })).toBe(id);
   expect(await find()).toEqual({ id, callbackUrl, status: 'ACTIVE', eventTypes: pinned(pins.customer) });
@@ -131,7 +133,7 @@ test('resumes a subscription that is paused, and adds the event types that it la
 test('rejects with the user error when the callback URL is rejected', async () => {
   await expect(
     subscribeReceiver(caller('customer'), { callbackUrl: 'ftp://127.0.0.1/', webhookSecret, earlierId: null }),
-  ).rejects.toThrow(/^The sample receiver cannot be subscribed: .+/);
+  ).rejects.toThrow(/^The receiver cannot be subscribed: .+/);
 });
 
 test('prints a rejected request', async () => {

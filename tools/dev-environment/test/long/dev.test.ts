@@ -1,9 +1,9 @@
 import { interfaceNames, testService } from '@deedwire/core/test-service';
+import { migrateDevDatabase, openDevDatabase } from '@deedwire/development';
 import { createTestDatabase } from '@deedwire/embedded-postgres';
 import { migrate, withSchema } from '@deedwire/store';
 import { postGraphql, runOnce } from '@deedwire/testing';
 import { expect, test } from 'vitest';
-import { migrateDevDatabase, openDevDatabase } from '../../src/dev-database.ts';
 import { openHome } from '../../src/home.ts';
 import { newDevHome } from '../dev-process.ts';
 import { printedCommand, runOperator } from '../printed-command.ts';
@@ -14,7 +14,7 @@ test('--receiver exits with 1 when the callback URL is rejected', async () => {
   const home = await newDevHome();
   const dev = home.start({ WEBHOOK_CALLBACK_POLICY: 'public' }, { commandArguments: ['--receiver'] });
   expect(await dev.ended).toBe(1);
-  expect(dev.output()).toMatch(/^The sample receiver cannot be subscribed: .+\n$/m);
+  expect(dev.output()).toMatch(/^The receiver cannot be subscribed: .+\n$/m);
 });
 
 test('with DATABASE_URL, works beside the tables of an application, and says where its own are; later starts pause its subscriptions or use them again, without another handshake; rejects the database of an earlier build', async () => {
@@ -67,11 +67,7 @@ test('with DATABASE_URL, works beside the tables of an application, and says whe
 
 test('rejects the data of an earlier build, and names the command that deletes it', async () => {
   const { path } = await newDevHome();
-  const database = await openDevDatabase(
-    { service: testService, interfaceNames },
-    {},
-    await openHome(path, interfaceNames),
-  );
+  const database = await openDevDatabase(testService, {}, await openHome(path, interfaceNames));
   try {
     // As an earlier release created them.
     await migrate(database.url, testService);

@@ -4,14 +4,15 @@ import {
   readWebhookSubscription,
   RefusedError,
 } from '@deedwire/actions';
-import { postGraphql } from '@deedwire/testing';
-import { CannotStartError } from './command-line.ts';
-import type { DevCaller } from './dev-file.ts';
+import { CannotStartError } from './cannot-start-error.ts';
 import type { DatabaseState } from './dev-state.ts';
 
-/** A caller, and what the names of the service's own headers begin with. */
-export interface Subscriber extends DevCaller {
-  prefix: string;
+/** An account that subscribes by its interface. */
+export interface Subscriber {
+  /** URL of the GraphQL endpoint. */
+  url: string;
+  /** With its credential. */
+  headers: Readonly<Record<string, string>>;
 }
 
 interface EventPin {
@@ -20,21 +21,29 @@ interface EventPin {
 }
 
 /**
- * Subscribes the sample receiver to every event type of the caller's interface, at its newest version that is `CURRENT`, or else at
+ * Subscribes a receiver to event types of the caller's interface, each at its newest version that is `CURRENT`, or else at
  * its newest. The subscription of an earlier run is reused, because an account has at most 20.
  *
- * @param earlierId the subscription of an earlier run; null if there is none
+ * @param options `earlierId` is the subscription of an earlier run; null if there is none. `types` defaults to all
  * @returns the id of the subscription
  * @throws {CannotStartError} if the subscription is rejected
  */
 export async function subscribeReceiver(
   caller: Subscriber,
-  { callbackUrl, webhookSecret, earlierId }: { callbackUrl: string; webhookSecret: string; earlierId: string | null },
+  {
+    callbackUrl,
+    webhookSecret,
+    earlierId,
+    types,
+  }: { callbackUrl: string; webhookSecret: string; earlierId: string | null; types?: readonly string[] },
 ): Promise<string> {
   const { webhookEventTypes } = await send<{
     webhookEventTypes: { type: string; versions: { version: string; status: string }[] }[];
   }>(caller, '{ webhookEventTypes { type versions { version status } } }', {});
+  const missing = types?.filter((type) => !webhookEventTypes.some((each) => each.type === type)) ?? [];
+  if (missing.length > 0) throw rejected([{ message: `There is no event type ${missing.join(', ')}.` }]);
   const eventTypes = webhookEventTypes.flatMap(({ type, versions }): EventPin[] => {
+    if (types?.includes(type) === false) return [];
     const pinned = versions.findLast(({ status }) => status === 'CURRENT') ?? versions.at(-1);
     return pinned === undefined ? [] : [{ type, version: pinned.version }];
   });
@@ -73,20 +82,24 @@ async function change(caller: Subscriber, verb: 'create' | 'update' | 'resume', 
   throw rejected(payload.userErrors);
 }
 
-async function send<Data>(caller: Subscriber, query: string, variables: object): Promise<Data> {
-  const { url, prefix } = caller;
-  const { status, body } = await postGraphql<Data>(url, caller, { query, variables, prefix });
+async function send<Data>({ url, headers }: Subscriber, query: string, variables: object): Promise<Data> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...headers },
+    body: JSON.stringify({ query, variables }),
+  });
+  const body: { data?: Data | null; errors?: { message: string }[] } = JSON.parse(await response.text());
   if (body.data && !body.errors) return body.data;
-  throw rejected([{ message: `HTTP ${status}.` }, ...(body.errors ?? [])]);
+  throw rejected([{ message: `HTTP ${response.status}.` }, ...(body.errors ?? [])]);
 }
 
 function rejected(problems: readonly { message: string }[]): CannotStartError {
   const messages = problems.map(({ message }) => message);
-  return new CannotStartError(`The sample receiver cannot be subscribed: ${messages.join(' ')}`);
+  return new CannotStartError(`The receiver cannot be subscribed: ${messages.join(' ')}`);
 }
 
 /**
- * Pauses the subscriptions that `pnpm dev --receiver` created, whose deliveries would fail while the receiver does not run.
+ * Pauses the subscriptions of the receiver, whose deliveries would fail while the receiver does not run.
  * `subscribeReceiver` resumes them.
  *
  * @returns whether one was active

@@ -1,5 +1,5 @@
-import { isPortFree } from '@deedwire/embedded-postgres';
-import { CannotStartError } from './command-line.ts';
+import { isPortFree } from '@deedwire/embedded-postgres/server';
+import { CannotStartError } from './cannot-start-error.ts';
 
 /**
  * Checks that each port is free. Keys are the names of environment variables; port 0 is always free.

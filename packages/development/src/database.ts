@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type GidContext, interfaceNamesOf, type Service } from '@deedwire/core';
-import { startPostgres, withClient } from '@deedwire/embedded-postgres';
+import { startPostgres, withClient } from '@deedwire/embedded-postgres/server';
 import {
   createStore,
   databaseAddress,
@@ -14,13 +14,9 @@ import {
   type Store,
   withSchema,
 } from '@deedwire/store';
-import { perAppOf } from './app-process.ts';
-import type { Application } from './application.ts';
-import { CannotStartError } from './command-line.ts';
-import type { DevConfig } from './dev-config.ts';
-import { type DatabaseState, newDatabaseState } from './dev-state.ts';
+import { CannotStartError } from './cannot-start-error.ts';
+import { type DatabaseState, generateSecretKeys, newDatabaseState } from './dev-state.ts';
 import type { Home } from './home.ts';
-import { type AppDatabaseUrls, createAppLoginsOf, generateSecretKeys } from './start-system.ts';
 
 export interface DevDatabase {
   /** URL with the login of the database owner. */
@@ -31,31 +27,37 @@ export interface DevDatabase {
   place: Pick<MigrateOptions, 'defaults' | 'schema'>;
   /** A sentence that tells the developer how to continue with an empty database. */
   howToReset: string;
-  /** Requires a migrated database, and its URL with the schema. */
-  appUrls(url: string): Promise<AppDatabaseUrls<string>>;
+  /** Whether the server is embedded. On another one, no logins are created. */
+  isEmbedded: boolean;
   /** Resolves, with the reason, if the embedded server ends unexpectedly. */
   ended: Promise<string | null>;
   close(): Promise<void>;
 }
 
-/** Opens the database of DATABASE_URL, otherwise starts an embedded server whose data is in the home. */
+/**
+ * Opens the database of DATABASE_URL, otherwise starts an embedded server whose data is in the home.
+ *
+ * @param givenDefaults where the tables of a new database of DATABASE_URL are. Defaults to where `migrate` creates them
+ */
 export async function openDevDatabase(
-  application: Application,
-  config: Pick<DevConfig, 'DATABASE_DIRECT_URL' | 'DATABASE_SCHEMA' | 'DATABASE_URL'>,
+  service: Service,
+  config: {
+    DATABASE_URL?: string | undefined;
+    DATABASE_DIRECT_URL?: string | undefined;
+    DATABASE_SCHEMA?: string | undefined;
+  },
   home: Home,
+  givenDefaults: DevDatabase['place'] = { defaults: defaultPlaceOf(service) },
 ): Promise<DevDatabase> {
   const { DATABASE_URL: givenUrl, DATABASE_DIRECT_URL: givenDirectUrl, DATABASE_SCHEMA: schema } = config;
   const chosen = schema === undefined ? {} : { schema };
-  const defaults = defaultPlaceOf(application.service);
   if (givenUrl !== undefined) {
     return {
       url: givenUrl,
       directUrl: givenDirectUrl ?? givenUrl,
-      // All apps have the given login: behind a pooler, its own search path finds the tables. Other databases of the server can have the roles.
-      place: { ...chosen, ...(givenDirectUrl === undefined && { defaults: { ...defaults, rolePrefix: '' } }) },
+      place: { ...givenDefaults, ...chosen },
       howToReset: 'Set DATABASE_URL to an empty database.',
-      // `pnpm dev` creates no logins on a server that it does not own.
-      appUrls: (url) => perAppOf(application, () => url),
+      isEmbedded: false,
       ended: new Promise(() => {}),
       close: async () => {},
     };
@@ -66,9 +68,9 @@ export async function openDevDatabase(
   return {
     url: server.url,
     directUrl: server.url,
-    place: { ...chosen, defaults },
-    howToReset: `Delete its data, and start \`pnpm dev\` again: rm -r '${home.directory}'`,
-    appUrls: (url) => createAppLoginsOf(application, url),
+    place: { defaults: defaultPlaceOf(service), ...chosen },
+    howToReset: `Delete its data, and start \`${home.command}\` again: rm -r '${home.directory}'`,
+    isEmbedded: true,
     ended: server.ended,
     close: () => server.stop(),
   };
@@ -77,16 +79,17 @@ export async function openDevDatabase(
 /**
  * Says what it waits for. Returns the schema of the tables, and the URL of a session that finds them.
  *
+ * @param organization that a database without one gets. Null: the sample data has its own organizations
  * @throws {CannotStartError} if an earlier build made the database. The message contains the command that resets it.
  */
 export async function migrateDevDatabase(
   { service, gidNamespace }: GidContext,
   { url, directUrl, place: chosen, howToReset }: Pick<DevDatabase, 'directUrl' | 'howToReset' | 'place' | 'url'>,
   say: (text: string) => void,
+  organization: string | null = null,
 ): Promise<{ schema: string; url: string }> {
   try {
-    // The sample data has its own organizations.
-    const options = { ...chosen, gidNamespace, organization: null, onWait: onNewWait(say) };
+    const options = { ...chosen, gidNamespace, organization, onWait: onNewWait(say) };
     const { schema } = (await migrate(directUrl, service, options)).place;
     return { schema, url: url === directUrl ? withSchema(url, schema) : url };
   } catch (error) {
@@ -95,17 +98,19 @@ export async function migrateDevDatabase(
   }
 }
 
+const unknownKeys = 'new secret keys, with which it sends nothing to the subscriptions that exist';
+
 /**
  * Returns the state that this home keeps for a database. One without our tables is marked as owned by this home, whatever else it has.
  *
- * @param existing also claims one that was migrated otherwise
+ * @param options `existing` also claims one that was migrated otherwise. `keysOfWorker` says which secret keys its worker has then
  * @throws {CannotStartError} if the database has our tables and does not carry a mark of this home, or has accounts of another service
  */
 export async function claimDatabase(
   service: Service,
   databaseUrl: string,
   home: Home,
-  { existing = false }: { existing?: boolean } = {},
+  { existing = false, keysOfWorker = unknownKeys }: { existing?: boolean; keysOfWorker?: string } = {},
 ): Promise<DatabaseState> {
   const store = createStore({ databaseUrl, applicationName: 'deedwire-dev' });
   try {
@@ -114,7 +119,7 @@ export async function claimDatabase(
     if (known) return refuseForeign(service, known, home);
     if (!existing && (await isMigrated(store))) {
       throw new CannotStartError(
-        `The database ${databaseAddress(databaseUrl)} was migrated, and not by \`pnpm dev\` from this home. Use another one, or pass --existing: sample accounts are then added to it, and the worker has new secret keys, with which it sends nothing to the subscriptions that exist.`,
+        `The database ${databaseAddress(databaseUrl)} was migrated, and not by \`${home.command}\` from this home. Use another one, or pass --existing: sample accounts are then added to it, and the worker has ${keysOfWorker}.`,
       );
     }
     return await markDatabase(databaseUrl, home);
