@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ServiceError } from '@deedwire/core';
 import { runOperatorProcess } from '@deedwire/operator';
@@ -5,8 +6,9 @@ import { buildOf, runMain } from '@deedwire/service-runtime';
 import { Command } from 'commander';
 import { runInterface } from '../run-interface.ts';
 import { runWorker } from '../run-worker.ts';
+import { devHelp } from './dev-text.ts';
 import { init } from './init.ts';
-import { findServiceFile, loadService } from './load-service.ts';
+import { findServiceFile, loadService, serviceFolder } from './load-service.ts';
 import { removalStatements } from './removal.ts';
 
 const program = new Command('deedwire')
@@ -28,6 +30,17 @@ program
   .action(({ name = null, ...options }: { name?: string | null; interface: string }) =>
     init(process.cwd(), { name, ...options }),
   );
+
+program
+  .command('dev')
+  .description('run everything on this machine: the worker, each interface and its portal')
+  .option('--receiver', 'subscribe a receiver to every event type, which prints each event', false)
+  .option('--existing', 'use a database that was migrated otherwise, and add an account of each interface to it', false)
+  .addHelpText('after', devHelp)
+  .action(async (options: { receiver: boolean; existing: boolean }) => {
+    const { dev } = await import('./dev.ts');
+    await dev(() => loadService(serviceFile()), options);
+  });
 
 program
   .command('migrate')
@@ -80,6 +93,8 @@ program
 
 async function operate(command: readonly string[]): Promise<void> {
   const file = serviceFile();
+  // Where a running `deedwire dev` says which database it uses.
+  process.env['DEEDWIRE_HOME'] ||= resolve(serviceFolder, '.dev');
   await runOperatorProcess(async () => await loadService(file), buildOf(pathToFileURL(file).href), command);
 }
 

@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs';
+import { findPackageJSON } from 'node:module';
+import { join } from 'node:path';
+import {
+  createStore,
+  databaseAddress,
+  DatabaseUrlError,
+  messageOf,
+  onlyRow,
+  StoreUnavailableError,
+} from '@deedwire/store';
+
+/** TypeScript 5.6 does not know `rewriteRelativeImportExtensions`. The tests compile with this one and later ones. */
+const oldestTypeScript = [5, 7] as const;
+const oldestPostgres = 15;
+
+/**
+ * Why the TypeScript of an application cannot compile the service. Null if it can, or none is installed: Node runs the file as it is.
+ *
+ * @param folder has the `package.json` of the application
+ */
+export function typeScriptProblem(folder: string): string | null {
+  const version = installedVersion(folder, 'typescript');
+  if (version === null) return null;
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [oldestMajor, oldestMinor] = oldestTypeScript;
+  return major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)
+    ? null
+    : `TypeScript ${version} is installed in ${folder}, and the declarations of Deedwire need ${oldestTypeScript.join('.')} or later. Run: npm install --save-dev typescript@latest`;
+}
+
+function installedVersion(folder: string, name: string): string | null {
+  try {
+    const manifest = findPackageJSON(name, join(folder, 'package.json'));
+    if (manifest === undefined) return null;
+    const { version }: { version: string } = JSON.parse(readFileSync(manifest, 'utf8'));
+    return version;
+  } catch {
+    return null;
+  }
+}
+
+/** Why the tables cannot be in a database. Null if they can. */
+export async function databaseProblem(databaseUrl: string): Promise<string | null> {
+  const version = await readVersion(databaseUrl).catch((error: unknown) => {
+    if (error instanceof StoreUnavailableError) return messageOf(error.cause);
+    if (error instanceof DatabaseUrlError) return error.message;
+    throw error;
+  });
+  if (typeof version === 'string')
+    return `The database of DATABASE_URL cannot be reached: ${version}. Set DATABASE_URL to a PostgreSQL database that runs, or unset it: \`deedwire dev\` can use an embedded one.`;
+  return version >= oldestPostgres
+    ? null
+    : `PostgreSQL ${version} is at ${databaseAddress(databaseUrl)}, and Deedwire needs ${oldestPostgres} or later. Set DATABASE_URL to a database of a later server.`;
+}
+
+/** The major version of the server. */
+async function readVersion(databaseUrl: string): Promise<number> {
+  const store = createStore({ databaseUrl, applicationName: 'deedwire-init' });
+  try {
+    const text = `select current_setting('server_version_num')::int / 10000 as major`;
+    return onlyRow(await store.query<{ major: number }>({ name: 'server-version', text }, [])).major;
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,202 @@
+import { randomBytes } from 'node:crypto';
+import { type InterfaceName, interfaceNamesOf, interfaceOf, type Service } from '@deedwire/core';
+import { generateSecretKeys, headersOf, subscribeReceiver, withSeedContext } from '@deedwire/development';
+import { createDatabase, dropDatabase, startPostgres, urlOf, withClient } from '@deedwire/embedded-postgres/server';
+import { defaultPlaceOf, migrate, withSchema } from '@deedwire/store';
+import { generateWebhookSecret } from '@deedwire/webhook-signing';
+import { createAccountWithKey } from './accounts.ts';
+import { type ReceivedEvent, startReceiver } from './receiver.ts';
+import { startInterface } from './start-interface.ts';
+import { startWorker } from './start-worker.ts';
+
+export { findUnprotectedTables } from '@deedwire/store';
+export type { ReceivedEvent } from './receiver.ts';
+
+export interface StartServiceOptions {
+  /** The URL of a module of the application, `import.meta.url`: the folder `deedwire` beside the nearest `package.json` has the SDL. */
+  app: string;
+  /** Of the worker and the interfaces, beside what the function sets itself. Nothing of the environment of the process is passed on. */
+  env?: Readonly<Record<string, string>>;
+}
+
+/** An account of an interface, as a customer of the application has it. */
+export interface TestAccount {
+  /** The id by which `append` takes it. */
+  externalId: string;
+  /** Its global identifier. */
+  id: string;
+  /** Of the GraphQL API of its interface. */
+  url: string;
+  /** That identify the account to the API. */
+  headers: Readonly<Record<string, string>>;
+}
+
+/** The server of a customer. It verifies each request, and accepts every event. */
+export interface TestReceiver {
+  /** The callback URL. */
+  url: string;
+  /** In the order of arrival. An event that is delivered again is there again. */
+  events: readonly ReceivedEvent[];
+  /** Why requests were refused: codes of `WebhookVerificationError`. */
+  refused: readonly string[];
+  /**
+   * Subscribes the account of an interface to event types.
+   *
+   * @param interfaceName defaults to the first one of the service
+   * @returns the global identifier of the subscription
+   */
+  subscribe(eventTypes: readonly string[], interfaceName?: string): Promise<string>;
+  /**
+   * Resolves with all events once `count` have arrived.
+   *
+   * @param timeoutMs defaults to 30,000
+   * @throws {Error} if fewer have arrived then
+   */
+  waitFor(count: number, timeoutMs?: number): Promise<readonly ReceivedEvent[]>;
+}
+
+export interface StartedService<Served extends Service = Service> {
+  /** Of the owner. The application connects with it, and can create its own tables. */
+  databaseUrl: string;
+  /** By the names of the interfaces. */
+  accounts: Readonly<Record<InterfaceName & keyof Served['interfaces'], TestAccount>>;
+  receiver: TestReceiver;
+  /** Stops everything, and removes the database. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a service for a test: a database with its tables, an account of each interface, the worker, the interfaces and a receiver, all in this
+ * process. With DATABASE_URL, the database is a new one on that server. Otherwise it is embedded, if `embedded-postgres` is installed. It depends on
+ * no test framework.
+ *
+ * @throws {Error} if there is neither, or the login of DATABASE_URL may create no database
+ */
+export async function startService<Served extends Service>(
+  service: Served,
+  options: StartServiceOptions,
+): Promise<StartedService<Served>> {
+  /** The last one first. */
+  const undo: (() => Promise<unknown>)[] = [];
+  const stop = async (): Promise<void> => {
+    for (const step of undo.splice(0)) await step();
+  };
+  try {
+    return { ...(await start(service, options, undo)), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function start<Served extends Service>(
+  service: Served,
+  { app, env: further = {} }: StartServiceOptions,
+  undo: (() => Promise<unknown>)[],
+): Promise<Omit<StartedService<Served>, 'stop'>> {
+  const url = await openDatabase(undo);
+  const { schema } = (await migrate(url, service, { defaults: defaultPlaceOf(service) })).place;
+  const secret = generateWebhookSecret();
+  const received = collectEvents();
+  const server = await startReceiver({ secret, prefix: service.names.headerPrefix, ...received.listeners });
+  undo.unshift(() => server.close());
+
+  const env = {
+    NODE_ENV: 'test',
+    LOG_LEVEL: 'error',
+    HOST: '127.0.0.1',
+    PORT: '0',
+    WEBHOOK_CALLBACK_POLICY: 'development',
+    WEBHOOK_SECRET_KEYS: generateSecretKeys(),
+    ...further,
+    DATABASE_URL: url,
+    DATABASE_SCHEMA: schema,
+  };
+  const worker = await startWorker(service, { app, env });
+  undo.unshift(() => worker.stop());
+  const accounts: Record<string, TestAccount> = {};
+  const { gidNamespace } = service.names;
+  for (const name of interfaceNamesOf(service)) {
+    const api = await startInterface(service, name, { app, env });
+    undo.unshift(() => api.stop());
+    await api.ready;
+    const externalId = `test-${name}`;
+    const account = await withSeedContext(service, { databaseUrl: withSchema(url, schema), gidNamespace }, (context) =>
+      createAccountWithKey(context, name, externalId),
+    );
+    accounts[name] = {
+      externalId,
+      id: account.id,
+      url: `${api.url}${interfaceOf(service, name).path}/graphql`,
+      headers: headersOf(service, account),
+    };
+  }
+  await worker.ready;
+  const [first = ''] = interfaceNamesOf(service);
+  return {
+    databaseUrl: url,
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has each name
+    accounts: accounts as StartedService<Served>['accounts'],
+    receiver: {
+      url: server.url,
+      events: received.events,
+      refused: received.refused,
+      waitFor: (count, timeoutMs) => received.waitFor(count, timeoutMs),
+      subscribe(types, interfaceName = first) {
+        const account = accounts[interfaceName];
+        if (account === undefined) throw new TypeError(`The service has no interface ${interfaceName}.`);
+        return subscribeReceiver(account, { callbackUrl: server.url, webhookSecret: secret, earlierId: null, types });
+      },
+    },
+  };
+}
+
+/** @returns the URL of a new database */
+async function openDatabase(undo: (() => Promise<unknown>)[]): Promise<string> {
+  const given = process.env['DATABASE_URL']?.trim() ?? '';
+  if (given === '') {
+    const server = await startPostgres();
+    undo.unshift(() => server.stop());
+    return server.url;
+  }
+  const name = `deedwire_test_${randomBytes(6).toString('hex')}`;
+  await withClient(given, (client) => createDatabase(client, name, 'template1'));
+  undo.unshift(() => withClient(given, (client) => dropDatabase(client, name)));
+  return urlOf(given, name);
+}
+
+function collectEvents() {
+  const events: ReceivedEvent[] = [];
+  const refused: string[] = [];
+  const waiting = new Set<() => void>();
+  return {
+    events,
+    refused,
+    listeners: {
+      onEvent(event: ReceivedEvent): void {
+        events.push(event);
+        for (const look of waiting) look();
+      },
+      onRefused: (reason: string): void => void refused.push(reason),
+    },
+    async waitFor(count: number, timeoutMs = 30_000): Promise<readonly ReceivedEvent[]> {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      const look = (): void => {
+        if (events.length >= count) resolve();
+      };
+      const timer = setTimeout(() => {
+        const others = refused.length === 0 ? '' : ` Refused: ${refused.join(', ')}.`;
+        reject(new Error(`${events.length} of ${count} events arrived within ${timeoutMs} ms.${others}`));
+      }, timeoutMs);
+      waiting.add(look);
+      look();
+      try {
+        await promise;
+      } finally {
+        clearTimeout(timer);
+        waiting.delete(look);
+      }
+      return events;
+    },
+  };
+}
