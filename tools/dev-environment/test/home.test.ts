@@ -4,7 +4,6 @@ import { access, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/p
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readDefaultLayout } from '@deedwire/layout';
-import { testLayout } from '@deedwire/layout/test-layout';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { homeOf, openHome } from '../src/home.ts';
 import { workspaceRoot } from '../src/workspace.ts';
@@ -77,8 +76,9 @@ test('no repository takes the files of a home', async () => {
 });
 
 test('the data of another service than the deployed one are in its folder', async () => {
-  expect(homeOf(await testLayout())).toBe(join(workspaceRoot, 'tools/test-service/.local'));
-  expect(homeOf(await readDefaultLayout())).toBe(join(workspaceRoot, '.local'));
+  const layout = await readDefaultLayout();
+  expect(homeOf(layout)).toBe(join(workspaceRoot, '.local'));
+  expect(homeOf({ ...layout, root: 'services/other' })).toBe(join(workspaceRoot, 'services/other/.local'));
 });
 
 test('keeps a state file that it did not write', async () => {
