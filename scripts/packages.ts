@@ -19,10 +19,19 @@ function withDependencies(tarballs: Tarballs, name: string): Tarballs {
   return [...new Set([...found.of.dependencies.flatMap((each) => withDependencies(tarballs, each)), found])];
 }
 
+/**
+ * Beside graphql 16 of the application, npm gives the dependencies of this package that one, whose range they allow. This makes them share its
+ * own. pnpm and Yarn do so without it.
+ */
+const ownGraphql = "npm pkg set 'overrides.@deedwire/service.graphql=^17'";
+
 /** The command of each package manager that installs the last package, and asks no registry for the others: the names are not registered. */
 const installers: Readonly<Record<string, (files: Tarballs, needed: Tarballs, file: string) => string>> = {
   // In an order: npm asks for a dependency that the same command installs.
-  npm: (files) => files.map(({ file }) => `npm install '${file}'`).join(' && '),
+  npm: (files) =>
+    files
+      .flatMap(({ of, file }) => [...(of.name === '@deedwire/service' ? [ownGraphql] : []), `npm install '${file}'`])
+      .join(' && '),
   pnpm: (_, needed, file) => {
     const overrides = Object.fromEntries(needed.map((each) => [each.of.name, `file:${each.file}`]));
     const configure = `pnpm config set --location=project --json overrides '${JSON.stringify(overrides)}' && `;

@@ -15,7 +15,7 @@ import {
   buildSchema,
   type GraphQLField,
   type GraphQLInputField,
-  type GraphQLSchema,
+  GraphQLSchema,
   isEnumType,
   isInputObjectType,
   isInterfaceType,
@@ -91,7 +91,12 @@ function createEdition(name: string, date: string): GraphQLSchema {
     throw new ServiceError([
       `The interface ${name} has the version ${date}, and no edition has this date. There are ${Object.keys(editions).join(', ')}.`,
     ]);
-  return create();
+  const schema = create();
+  // npm gives its dependencies the graphql of the application if their ranges allow it.
+  if (schema instanceof GraphQLSchema) return schema;
+  throw new ServiceError([
+    'The dependencies of @deedwire/service use another copy of graphql than itself. Set "overrides": { "@deedwire/service": { "graphql": "^17" } } in package.json, remove node_modules and package-lock.json, and install again.',
+  ]);
 }
 
 /** The parts of a schema that the SDL has too. `serveContract` finds what only the SDL has. */

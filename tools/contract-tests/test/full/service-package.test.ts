@@ -11,6 +11,7 @@ import { forFile, forTest } from '@deedwire/testing/for-file';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import { expect, test, vi } from 'vitest';
 import { succeed } from '../support/command.ts';
+import { linesFor, quietNpm, startEmptyRegistry } from '../support/install-lines.ts';
 import { npmInstall } from '../support/installed-packages.ts';
 import { tarballsOf } from '../support/packed-packages.ts';
 
@@ -69,14 +70,25 @@ process.stdin.destroy();
 await Promise.all([api.stop(), worker.stop(), client.end()]);
 `;
 
-/** A folder of an application in which the packed package is installed, and the database of the application. */
+/**
+ * A folder of an application, with other releases of what the package depends on, in which the package is installed by the line that
+ * `pnpm packages` prints, and the database of the application.
+ */
 async function installService() {
   const folder = await mkdtemp(join(tmpdir(), 'deedwire-service-'));
   const project = join(folder, 'my-shop');
   await mkdir(project);
-  await writeFile(join(project, 'package.json'), JSON.stringify({ name: 'my-shop', private: true, type: 'module' }));
-  await npmInstall(project, await tarballsOf(['@deedwire/webhook-signing']));
-  await npmInstall(project, [...(await tarballsOf(['@deedwire/service'])), 'pg@8']);
+  const dependencies = { graphql: '^16.0.0', pg: '^8.0.0', zod: '^3.0.0' };
+  await writeFile(
+    join(project, 'package.json'),
+    JSON.stringify({ name: 'my-shop', private: true, type: 'module', dependencies }),
+  );
+  await npmInstall(project, []);
+  const registry = await startEmptyRegistry();
+  await writeFile(join(project, '.npmrc'), `@deedwire:registry=${registry.url}\n`);
+  const [line = 'false'] = (await linesFor('npm')).filter((each) => /\/deedwire-service-[^/]*'$/.test(each));
+  await succeed('sh', ['-ec', line], { cwd: project, env: quietNpm });
+  await registry.close();
 
   const server = await startPostgres();
   await withClient(server.url, async (client) => {
@@ -87,6 +99,7 @@ async function installService() {
   Object.assign(url, { username: 'shop_owner', password: 'x', pathname: '/shop' });
   return {
     project,
+    askedRegistry: registry.asked,
     databaseUrl: url.href,
     async close() {
       await server.stop();
@@ -101,6 +114,47 @@ const deedwire = (...command: string[]): Promise<string> =>
     cwd: shop.project,
     env: { DATABASE_URL: shop.databaseUrl },
   });
+
+const versionOf = async (name: string): Promise<string> =>
+  JSON.parse(await readFile(join(shop.project, 'node_modules', name, 'package.json'), 'utf8')).version;
+
+test('the printed line of npm installs it without a request for a package of ours', async () => {
+  expect(shop.askedRegistry).toEqual([]);
+  expect(await versionOf('@deedwire/service')).toMatch(/^0\./);
+});
+
+test('beside zod 3 and graphql 16, it refuses a schema of that zod, and names what to use', async () => {
+  expect(await versionOf('graphql')).toMatch(/^16\./);
+  expect(await versionOf('zod')).toMatch(/^3\./);
+  const script = `
+    import { defineEvent } from '@deedwire/service';
+    import { z } from 'zod';
+    defineEvent('order.paid', {
+      description: 'An order was paid.',
+      interfaces: ['customer'],
+      snapshot: z.object({ id: z.string() }),
+      sample: () => ({ id: '1' }),
+      versions: {},
+    });`;
+  await expect(
+    succeed(process.execPath, ['--input-type=module', '--eval', script], { cwd: shop.project }),
+  ).rejects.toThrow(
+    'TypeError: order.paid: snapshot is made by another copy of zod. Make the schemas of events with the `z` that @deedwire/service exports.',
+  );
+});
+
+test('beside graphql 16 without the override of the line, an interface names it', async () => {
+  const project = await mkdtemp(join(shop.project, '../without-override-'));
+  await writeFile(join(project, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+  await npmInstall(project, ['graphql@16', ...(await tarballsOf(['@deedwire/webhook-signing']))]);
+  await npmInstall(project, await tarballsOf(['@deedwire/service']));
+  const start =
+    'npx --no-install deedwire init && set -a && . deedwire/dev.env && npx --no-install deedwire interface customer';
+  const env = { DATABASE_URL: shop.databaseUrl, NODE_ENV: 'development', WEBHOOK_CALLBACK_POLICY: 'development' };
+  await expect(succeed('sh', ['-ec', start], { cwd: project, env })).rejects.toThrow(
+    'Set "overrides": { "@deedwire/service": { "graphql": "^17" } } in package.json',
+  );
+});
 
 test('`init` writes the files of a service, and replaces none', async () => {
   const files = ['service.mjs', 'customer/2026-11-01.graphql', 'dev.env', '.gitignore'].map(

@@ -1,17 +1,13 @@
 import { readdirSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { listen } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
 import { expect, onTestFinished, test } from 'vitest';
 import { succeed } from '../../support/command.ts';
+import { linesFor, quietNpm as env, startEmptyRegistry } from '../../support/install-lines.ts';
 import { readPackedPackages, publishedPackages } from '../../support/packed-packages.ts';
 import { startRegistry } from '../../support/registry.ts';
-
-/** Without requests that the installation does not need. */
-const env = { npm_config_prefer_offline: 'true', npm_config_audit: 'false', npm_config_fund: 'false' };
 
 const loads = `
 import * as events from '@deedwire/webhook-events';
@@ -28,55 +24,42 @@ async function newFolder(): Promise<string> {
   return folder;
 }
 
-/** A registry without our packages. Others come from that of npm. */
-async function startEmptyRegistry(): Promise<{ url: string; asked: string[] }> {
-  const asked: string[] = [];
-  const server = createServer((request, response) => {
-    asked.push(request.url ?? '');
-    response.writeHead(404, { 'content-type': 'application/json' }).end('{}');
-  });
-  const { port } = await forTest(listen(server));
-  return { url: `http://127.0.0.1:${port}/`, asked };
-}
-
-/** The lines that `pnpm packages` prints for a package manager, one for each package. */
-async function linesFor(manager: string): Promise<string[]> {
-  const { printed } = await readPackedPackages();
-  const [, lines = ''] = new RegExp(`^With ${manager}:\n\n(.*?)\n\n`, 'ms').exec(printed) ?? [];
-  return lines.split('\n');
-}
-
 test.each([
   ['npm', 'npm', null],
   ['pnpm', 'pnpm', 'pnpm@12.21.0'],
   ['Yarn', 'yarn', 'yarn@1.22.22'],
   ['Yarn', 'yarn', '@yarnpkg/cli-dist@4.18.1'],
-])('the line of %s for each package installs it and asks no registry for ours', async (manager, program, version) => {
-  const registry = await startEmptyRegistry();
-  const lines = await linesFor(manager);
-  expect(lines).toHaveLength(publishedPackages.length);
-  const dependents = lines.filter((line) => line.includes(' && '));
-  const others = lines.filter((line) => !line.includes(' && '));
-  expect([dependents.length, others.length]).toEqual([2, publishedPackages.length - 2]);
-  const folder = await newFolder();
-  await writeFile(join(folder, 'package.json'), '{"private":true,"type":"module"}');
-  await writeFile(join(folder, '.npmrc'), `@deedwire:registry=${registry.url}\n`);
-  await writeFile(join(folder, 'yarn.lock'), '');
-  const scopes = `npmScopes: { deedwire: { npmRegistryServer: '${registry.url}' } }`;
-  await writeFile(
-    join(folder, '.yarnrc.yml'),
-    `nodeLinker: node-modules\nenableTelemetry: false\nunsafeHttpWhitelist: ['127.0.0.1']\n${scopes}\n`,
-  );
-  const alias = version === null ? '' : `${program}() { npx -y --package=${version} ${program} "$@"; }\n`;
-  // First those that need others, which are not installed yet.
-  for (const line of [...dependents, others.join('\n')])
-    await succeed('sh', ['-ec', alias + line], { cwd: folder, env });
-  expect(await succeed(process.execPath, ['--input-type=module', '--eval', loads], { cwd: folder })).toBe('200\n');
-  expect(await succeed('npx', ['--no-install', 'deedwire', 'init'], { cwd: folder })).toContain('deedwire/service.mjs');
-  const names = readdirSync(join(folder, 'node_modules/@deedwire')).map((name) => `@deedwire/${name}`);
-  expect(names.toSorted()).toEqual(publishedPackages.toSorted());
-  expect(registry.asked).toEqual([]);
-});
+] as const)(
+  'the line of %s for each package installs it and asks no registry for ours',
+  async (manager, program, version) => {
+    const registry = await forTest(startEmptyRegistry());
+    const lines = await linesFor(manager);
+    expect(lines).toHaveLength(publishedPackages.length);
+    const dependents = lines.filter((line) => line.includes(' && '));
+    const others = lines.filter((line) => !line.includes(' && '));
+    expect([dependents.length, others.length]).toEqual([2, publishedPackages.length - 2]);
+    const folder = await newFolder();
+    await writeFile(join(folder, 'package.json'), '{"private":true,"type":"module"}');
+    await writeFile(join(folder, '.npmrc'), `@deedwire:registry=${registry.url}\n`);
+    await writeFile(join(folder, 'yarn.lock'), '');
+    const scopes = `npmScopes: { deedwire: { npmRegistryServer: '${registry.url}' } }`;
+    await writeFile(
+      join(folder, '.yarnrc.yml'),
+      `nodeLinker: node-modules\nenableTelemetry: false\nunsafeHttpWhitelist: ['127.0.0.1']\n${scopes}\n`,
+    );
+    const alias = version === null ? '' : `${program}() { npx -y --package=${version} ${program} "$@"; }\n`;
+    // First those that need others, which are not installed yet.
+    for (const line of [...dependents, others.join('\n')])
+      await succeed('sh', ['-ec', alias + line], { cwd: folder, env });
+    expect(await succeed(process.execPath, ['--input-type=module', '--eval', loads], { cwd: folder })).toBe('200\n');
+    expect(await succeed('npx', ['--no-install', 'deedwire', 'init'], { cwd: folder })).toContain(
+      'deedwire/service.mjs',
+    );
+    const names = readdirSync(join(folder, 'node_modules/@deedwire')).map((name) => `@deedwire/${name}`);
+    expect(names.toSorted()).toEqual(publishedPackages.toSorted());
+    expect(registry.asked).toEqual([]);
+  },
+);
 
 test('an empty project installs a package from a private registry', async () => {
   const registry = await startRegistry();
