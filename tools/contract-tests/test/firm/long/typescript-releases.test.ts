@@ -18,6 +18,8 @@ describe.each([
   ['a bundled module', releases],
   ['a CommonJS module', releases.slice(1)],
   ['a CommonJS module of node20', releases.slice(2)],
+  ['an application of node10', releases.slice(0, 3)],
+  ['an application of node10 with the option of TypeScript 6', ['6.0.3']],
 ] as const)('the published declarations compile in %s', (kind, supported) => {
   test.each(supported)('with TypeScript %s', async (compiler) => {
     expect(await compile(project, compiler, kind)).toBe('');

@@ -117,14 +117,71 @@ compareApiReports.unknown;
 export const manifest: Manifest = 1;
 `;
 
+/** An application with a service. Fails to compile likewise. */
+const application = `
+import { append, createAccount, defineEvent, defineService, fromPg, startInterface, startWorker, z } from '@deedwire/service';
+import type { Client } from 'pg';
+
+const orderPaid = defineEvent('order.paid', {
+  description: 'An order was paid.',
+  interfaces: ['customer'],
+  record: { type: 'Order', id: ({ order }) => order.id },
+  snapshot: z.object({ order: z.object({ id: z.uuid(), total: z.int() }) }),
+  sample: () => ({ order: { id: '7d444840-9dc0-41d1-b245-5ffdce74fad2', total: 1250 } }),
+  versions: {
+    '2026-11-01': {
+      status: 'current',
+      data: z.object({ orderId: z.uuid(), total: z.int() }),
+      render: ({ order }) => ({ orderId: order.id, total: order.total }),
+    },
+  },
+});
+const service = defineService({
+  names: { service: 'shop', gidNamespace: 'shop', apiKeyPrefix: 'shop', headerPrefix: 'X-Shop', userAgent: 'Shop-Webhooks' },
+  interfaces: { customer: { title: 'Customer', account: 'Customer', versions: { '2026-11-01': {} } } },
+  events: [orderPaid],
+});
+
+export async function pay(client: Client, id: string): Promise<string> {
+  await createAccount(fromPg(client), { interface: 'customer', externalId: 'c-1', name: 'Ada' });
+  // @ts-expect-error -- a wrong type of a member
+  await append(fromPg(client), orderPaid, 'c-1', { order: { id, total: '1250' } });
+  // @ts-expect-error -- not declared
+  await append(fromPg(client), orderPaid, 'c-1', { order: { id, total: 1250, note: '' } });
+  return append(fromPg(client), orderPaid, 'c-1', { order: { id, total: 1250 } });
+}
+
+export async function start(app: string): Promise<() => Promise<void>> {
+  // @ts-expect-error -- no interface of the service
+  void startInterface(service, 'vendor', { app });
+  const api = await startInterface(service, 'customer', { app });
+  const worker = await startWorker(service, { app });
+  await Promise.all([api.ready, worker.ready]);
+  const port: number = api.port;
+  // @ts-expect-error -- a number
+  api.port.toUpperCase();
+  return port === 0 ? api.stop : worker.stop;
+}
+`;
+
+const node10 = ['--module', 'commonjs', '--moduleResolution', 'node10'];
+
 /** The modules that import every entry point. */
 export const consumers = {
-  'an ES module': { file: 'consumer.mts', options: ['--module', 'nodenext'] },
-  'a CommonJS module': { file: 'consumer.cts', options: ['--module', 'nodenext'] },
-  'a CommonJS module of node20': { file: 'consumer.cts', options: ['--module', 'node20'] },
-  'a CommonJS module of node16': { file: 'consumer.cts', options: ['--module', 'node16'] },
-  'a module of node10': { file: 'consumer.ts', options: ['--module', 'commonjs', '--moduleResolution', 'node10'] },
-  'a bundled module': { file: 'consumer.ts', options: ['--module', 'esnext', '--moduleResolution', 'bundler'] },
+  'an ES module': { files: ['consumer.mts', 'application.mts'], options: ['--module', 'nodenext'] },
+  'a CommonJS module': { files: ['consumer.cts', 'application.cts'], options: ['--module', 'nodenext'] },
+  'a CommonJS module of node20': { files: ['consumer.cts', 'application.cts'], options: ['--module', 'node20'] },
+  'a CommonJS module of node16': { files: ['consumer.cts', 'application.cts'], options: ['--module', 'node16'] },
+  'a module of node10': { files: ['consumer.ts'], options: node10 },
+  'an application of node10': { files: ['application.ts'], options: node10 },
+  'an application of node10 with the option of TypeScript 6': {
+    files: ['application.ts'],
+    options: [...node10, '--ignoreDeprecations', '6.0'],
+  },
+  'a bundled module': {
+    files: ['consumer.ts', 'application.ts'],
+    options: ['--module', 'esnext', '--moduleResolution', 'bundler'],
+  },
 };
 
 /** A release of TypeScript, or the one that this workspace compiles with. */
@@ -143,6 +200,7 @@ export async function installWithCompilers(
   const project = await installPackages(publishedPackages, [...aliases, ...types, ...others]);
   await project.write('consumer.mts', consumer);
   await project.write('consumer.ts', consumer);
+  for (const extension of ['cts', 'mts', 'ts']) await project.write(`application.${extension}`, application);
   // `import` of a CommonJS module compiles to `require`, which has no attributes.
   await project.write('consumer.cts', consumer.replaceAll(" with { type: 'json' }", ''));
   return project;
@@ -153,13 +211,13 @@ export function compile(
   { folder }: InstalledPackages,
   compiler: Compiler,
   kind: keyof typeof consumers,
-  files: readonly string[] = [],
+  others: readonly string[] = [],
 ): Promise<string> {
-  const { file, options } = consumers[kind];
+  const { files, options } = consumers[kind];
   const [modules, name] =
     compiler === 'of this workspace' ? [workspaceRoot, 'typescript'] : [folder, `typescript-${compiler}`];
   const strict = ['--strict', '--exactOptionalPropertyTypes', '--resolveJsonModule', '--esModuleInterop'];
   const target = ['--target', 'es2022', '--lib', 'es2022', '--types', 'node', '--outDir', 'compiled'];
   const script = join(modules, 'node_modules', name, 'bin/tsc');
-  return succeed(process.execPath, [script, ...strict, ...target, ...options, file, ...files], { cwd: folder });
+  return succeed(process.execPath, [script, ...strict, ...target, ...options, ...files, ...others], { cwd: folder });
 }
