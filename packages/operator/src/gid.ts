@@ -26,9 +26,12 @@ export function gidArgument(shell: Shell, ...types: GidTypes): Argument {
   );
 }
 
-/** The same for an account. */
+/** The argument of a verb: an account. */
 export function accountArgument(shell: Shell): Argument {
-  return gidArgument(shell, ...accountTypesOf(shell.service));
+  return new Argument(
+    '<account>',
+    'its global identifier, its number, or the id that the application gave it',
+  ).argParser((value) => parseAccount(shell, value));
 }
 
 /** The same for an option. */
@@ -36,9 +39,9 @@ export function gidOption(shell: Shell, name: string, description: string, ...ty
   return new Option(`--${name} <gid>`, description).argParser((value) => parse(shell, types, value));
 }
 
-/** The same for an account. */
-export function accountOption(shell: Shell, name: string, description: string): Option {
-  return gidOption(shell, name, description, ...accountTypesOf(shell.service));
+/** The same for an account, which an application can have given an id. */
+export function accountOption(shell: Shell, description: string): Option {
+  return new Option('--account <id>', description).argParser((value: string) => parseAccount(shell, value));
 }
 
 /** The same for a record that events are about, whose id the application can have given. */
@@ -80,6 +83,12 @@ function parse(shell: Shell, types: GidTypes, value: string): string {
   const found = types.find((name) => name === type || name === `Webhook${type}`);
   if (found === undefined) throw new InvalidArgumentError(`This is ${withArticles([type])}; pass ${wanted}.`);
   return formatGid(own, found, id);
+}
+
+/** As `parse`. A number, and every text that is no global identifier or short form, can be an id of the application: the action looks for both. */
+function parseAccount(shell: Shell, value: string): string {
+  const isTyped = value.startsWith('gid://') || shortOrLong.exec(value)?.groups?.['type'] !== undefined;
+  return isTyped ? parse(shell, accountTypesOf(shell.service), value) : value;
 }
 
 const recordForms = /^(?:gid:\/\/(?<namespace>[^/]*)\/)?(?:(?<type>\w+)\/)?(?<id>.+)$/s;

@@ -16,6 +16,7 @@ import {
   organizationExists,
   selectAccount,
   selectAccounts,
+  selectAccountsByExternalId,
   insertOrganization,
   selectOrganizations,
 } from '@deedwire/store/accounts';
@@ -100,25 +101,31 @@ async function findOrganization(context: ActionContext, gid: string): Promise<Re
 }
 
 /**
- * The account with this global identifier or number, for operators.
+ * The account with this global identifier, number, or id of the application, for operators.
  *
  * @param interfaceName null: of any interface
- * @throws {RefusedError} `NOT_FOUND` if the interface has no such account
+ * @throws {RefusedError} `NOT_FOUND` if the interface has no such account, `INVALID` if the id of the application is that of accounts of
+ * several interfaces
  */
 export async function findAccount(
   context: ActionContext,
   interfaceName: InterfaceName | null,
-  gid: string,
+  account: string,
 ): Promise<AccountRow> {
   let noun: string = interfaceName ?? 'account';
-  for (const candidate of interfaceName === null ? interfaceNamesOf(context.service) : [interfaceName]) {
-    const named = parseAccountGid(context, candidate, gid);
+  const candidates = interfaceName === null ? interfaceNamesOf(context.service) : [interfaceName];
+  for (const candidate of candidates) {
+    const named = parseAccountGid(context, candidate, account);
     if (named !== null) noun = candidate;
-    const id = named ?? parseRecordId(gid);
-    const account = id === null ? null : await selectAccount(context.store, candidate, id);
-    if (account !== null) return account;
+    const id = named ?? parseRecordId(account);
+    const found = id === null ? null : await selectAccount(context.store, candidate, id);
+    if (found !== null) return found;
   }
-  throw new RefusedError('NOT_FOUND', `The ${noun} ${gid} does not exist.`);
+  const [found, other] = await selectAccountsByExternalId(context.store, candidates, account);
+  if (found === undefined) throw new RefusedError('NOT_FOUND', `The ${noun} ${account} does not exist.`);
+  if (other === undefined) return found;
+  const gids = [found, other].map(({ interfaceName: of, id }) => formatAccountGid(context, of, id));
+  throw new RefusedError('INVALID', `Several interfaces have an account ${account}. Pass ${gids.join(' or ')}.`);
 }
 
 export interface Organization {

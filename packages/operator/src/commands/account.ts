@@ -1,8 +1,8 @@
 import { createAccount, listAccounts } from '@deedwire/actions';
-import { type InterfaceName, interfaceNamesOf, withArticles } from '@deedwire/core';
+import { accountTypesOf, type InterfaceName, interfaceNamesOf, withArticles } from '@deedwire/core';
 import type { Command } from 'commander';
 import { examplesOf } from '../examples.ts';
-import { accountOption, gidOption } from '../gid.ts';
+import { gidOption } from '../gid.ts';
 import { afterDescription, limitOption, type Window } from '../limit.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
@@ -23,7 +23,7 @@ export function addAccountCommands(program: Command, shell: Shell): void {
     .addOption(gidOption(shell, 'organization', 'only those of this organization', 'Organization'))
     .option('--name <text>', 'only those whose name contains this, in any case')
     .addOption(limitOption())
-    .addOption(accountOption(shell, 'after', afterDescription))
+    .addOption(gidOption(shell, 'after', afterDescription, ...accountTypesOf(shell.service)))
     .addHelpText(
       'after',
       notes(`\n  deedwire-operator account list --interface ${examplesOf(shell).interfaceName} --name keystone`),

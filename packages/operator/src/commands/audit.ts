@@ -40,7 +40,7 @@ export function addAuditCommands(program: Command, shell: Shell): void {
   addVerb(noun, 'list', 'list the latest changes, newest first')
     .option('--client <id>', 'only changes by this API client, of it, and of its keys')
     .option('--key <id>', 'only changes with this API key, in sessions of the portal that it opened, and of it')
-    .addOption(accountOption(shell, 'account', 'only changes of this account and of its records'))
+    .addOption(accountOption(shell, 'only changes of this account and of its records'))
     .addOption(subjectOption(shell, 'only changes of this record: its identifier or its number'))
     .option('--since <time>', `only those at this time or later: ${pastTimes}`, parsePastTime)
     .option('--until <time>', 'only those before this time, in the same forms', parsePastTime)

@@ -11,7 +11,7 @@ export function addClientCommands(program: Command, shell: Shell): void {
   const noun = program.command('client').description('manage API clients');
 
   addVerb(noun, 'list', 'list API clients, newest first, without their keys')
-    .addOption(accountOption(shell, 'account', 'only those of this account'))
+    .addOption(accountOption(shell, 'only those of this account'))
     .addOption(limitOption())
     .option('--after <clientId>', afterDescription)
     .addHelpText(

@@ -17,7 +17,7 @@ export function addContactCommands(program: Command, shell: Shell): void {
     .description('manage the contact addresses of accounts, which get mails about trouble');
 
   addVerb(noun, 'list', 'list the contact addresses of an account, and whether they get mails')
-    .addOption(accountOption(shell, 'account', 'the account').makeOptionMandatory())
+    .addOption(accountOption(shell, 'the account').makeOptionMandatory())
     .addHelpText('after', notes('\n  deedwire-operator contact list --account Customer/4711'))
     .action(async (options: OutputOptions & { account: string }) => {
       const contacts = await withContext(shell, (context) => listContactEmailsOfAccount(context, options.account));
@@ -29,7 +29,7 @@ export function addContactCommands(program: Command, shell: Shell): void {
     'update',
     'replace the contact addresses of an account; each new one gets a link by mail with which to agree',
   )
-    .addOption(accountOption(shell, 'account', 'the account').makeOptionMandatory())
+    .addOption(accountOption(shell, 'the account').makeOptionMandatory())
     .option('--email <address...>', 'the addresses that the account will have, at most 5')
     .option('--none', 'remove all')
     .addHelpText(

@@ -60,7 +60,7 @@ export function addCredentialCommands(program: Command, shell: Shell): void {
   const noun = program.command('credential').description('manage the API keys of clients');
 
   addVerb(noun, 'issue', 'issue an API key and print it once')
-    .addOption(accountOption(shell, 'account', 'the account').makeOptionMandatory())
+    .addOption(accountOption(shell, 'the account').makeOptionMandatory())
     .addOption(interfaceOption(shell))
     .hook('preAction', (command) => checkInterface(shell, command))
     .option('--client <id>', 'issue the key to this client; defaults to a new client')
@@ -85,7 +85,7 @@ export function addCredentialCommands(program: Command, shell: Shell): void {
     });
 
   addVerb(noun, 'invite', 'create a link with which a person of the account creates a key, and print it')
-    .addOption(accountOption(shell, 'account', 'the account').makeOptionMandatory())
+    .addOption(accountOption(shell, 'the account').makeOptionMandatory())
     .addOption(interfaceOption(shell))
     .hook('preAction', (command) => checkInterface(shell, command))
     .option('--client <id>', 'manage the keys of this client; defaults to a new client without a key')
@@ -147,7 +147,7 @@ To end it: deedwire-operator portal session revoke.`),
     });
 
   addVerb(noun, 'list', 'list the API keys of an account, without their secrets')
-    .addOption(accountOption(shell, 'account', 'the account').makeOptionMandatory())
+    .addOption(accountOption(shell, 'the account').makeOptionMandatory())
     .addOption(interfaceOption(shell))
     .hook('preAction', (command) => checkInterface(shell, command))
     .action(async (options: AccountOptions) => {
@@ -181,10 +181,10 @@ To end it: deedwire-operator portal session revoke.`),
   );
 }
 
-/** The account says which interface it belongs to, unless it is a number. */
+/** The account says which interface it belongs to, unless it is a number or an id of the application. */
 function checkInterface({ service }: Shell, command: Command): void {
   const { account, interface: interfaceName }: AccountOptions = command.opts();
-  const type = /\/(\w+)\/\d+$/.exec(account)?.[1];
+  const type = /^gid:.*\/(\w+)\/\d+$/.exec(account)?.[1];
   if (type !== undefined && interfaceName !== undefined && type !== interfaceOf(service, interfaceName).account)
     command.error(
       `error: ${account} is ${withArticles([type])}. Omit --interface, or pass an account of the ${interfaceName} interface.`,

@@ -52,7 +52,7 @@ export function addDeliveryCommands(program: Command, shell: Shell): void {
   const recordTypes = Object.values(shell.service.interfaces).flatMap(({ records }) => records);
 
   addVerb(noun, 'list', 'list the deliveries of all accounts, newest first')
-    .addOption(accountOption(shell, 'account', 'only those of this account'))
+    .addOption(accountOption(shell, 'only those of this account'))
     .addOption(gidOption(shell, 'subscription', 'only those to this subscription', 'WebhookSubscription'))
     .addOption(
       new Option('--status <status>', 'filter by status').choices(['PENDING', 'DELIVERED', 'FAILED', 'EXPIRED']),
@@ -157,7 +157,7 @@ worker send it.
     });
 
   addVerb(noun, 'watch', 'print the attempts of a subscription or an account as they are made, until Ctrl-C')
-    .addOption(accountOption(shell, 'account', 'the account'))
+    .addOption(accountOption(shell, 'the account'))
     .addOption(gidOption(shell, 'subscription', 'the subscription', 'WebhookSubscription'))
     .option('--for <duration>', 'end after this time, for example 10m; defaults to never', parseDuration)
     .addHelpText(

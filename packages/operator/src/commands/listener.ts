@@ -22,7 +22,7 @@ export function addListenerCommands(program: Command, shell: Shell): void {
     .description('manage webhook listeners: subscriptions that are read, not sent');
 
   addVerb(noun, 'list', 'list webhook listeners, newest first')
-    .addOption(accountOption(shell, 'account', 'only those of this account'))
+    .addOption(accountOption(shell, 'only those of this account'))
     .addOption(limitOption())
     .addOption(gidOption(shell, 'after', afterDescription, 'WebhookListener'))
     .addHelpText('after', notes(`\n  deedwire-operator listener list --account ${examplesOf(shell).account}`))

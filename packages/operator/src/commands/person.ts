@@ -32,7 +32,7 @@ export function addPersonCommands(program: Command, shell: Shell): void {
         ...recordsOfPersons(shell.service),
       ),
     )
-    .addOption(accountOption(shell, 'account', 'only records of this account'))
+    .addOption(accountOption(shell, 'only records of this account'))
     .option('--dry-run', 'list what is kept, and erase nothing')
     .option('--yes', 'erase it, for good')
     .addHelpText(

@@ -25,7 +25,7 @@ export function addPortalCommands(program: Command, shell: Shell): void {
   const noun = program.command('portal').description('open the portal for an account, and end its sessions');
 
   addVerb(noun, 'link', 'create a link that opens the portal of an account once, and print it')
-    .addOption(accountOption(shell, 'account', 'the account').makeOptionMandatory())
+    .addOption(accountOption(shell, 'the account').makeOptionMandatory())
     .addOption(
       abilityOption(
         portalAbilities,
@@ -67,7 +67,7 @@ export function addPortalCommands(program: Command, shell: Shell): void {
   const sessions = noun.command('session').description('sessions of the portal');
 
   addVerb(sessions, 'list', 'list the sessions that have not ended, and the invites that were not used, newest first')
-    .addOption(accountOption(shell, 'account', 'only those of this account'))
+    .addOption(accountOption(shell, 'only those of this account'))
     .addOption(limitOption())
     .addOption(gidOption(shell, 'after', afterDescription, 'PortalSession'))
     .addHelpText('after', notes(`\n  deedwire-operator portal session list --account ${examplesOf(shell).account}`))

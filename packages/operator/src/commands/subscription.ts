@@ -38,7 +38,7 @@ export function addSubscriptionCommands(program: Command, shell: Shell): void {
   const noun = program.command('subscription').description('manage webhook subscriptions');
 
   addVerb(noun, 'list', 'list webhook subscriptions, newest first')
-    .addOption(accountOption(shell, 'account', 'only those of this account'))
+    .addOption(accountOption(shell, 'only those of this account'))
     .addOption(
       new Option(
         '--status <status>',

@@ -119,6 +119,20 @@ export async function selectAccount(
   return firstRow(await database.query<AccountRow>(statement, [id, interfaceName]));
 }
 
+/** The accounts, at most one of each interface, that an application created with this id. Served by account_by_external_id. */
+export async function selectAccountsByExternalId(
+  database: Database,
+  interfaceNames: readonly InterfaceName[],
+  externalId: string,
+): Promise<AccountRow[]> {
+  const statement = sql('select-accounts-by-external-id')`
+      select ${columns}
+      from account
+      where interface = any ($1::interface_name[]) and external_id = $2
+      order by id`;
+  return database.query<AccountRow>(statement, [interfaceNames, externalId]);
+}
+
 /** Locks an account until the transaction ends, so that counts of its records stay valid. Served by account_pkey. */
 export async function lockAccount(
   database: Database,

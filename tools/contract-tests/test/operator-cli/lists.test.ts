@@ -283,7 +283,12 @@ describe('delivery list', () => {
     [['--account', 'gid://service/Customer/1'], 1, 'The customer gid://service/Customer/1 does not exist.'],
     [['--account', '1'], 1, 'The account 1 does not exist.'],
     [['--subscription', '1'], 1, 'The subscription gid://service/WebhookSubscription/1 does not exist.'],
-    [['--account', 'nobody'], 2, `Pass ${anyAccount}, for example gid://service/Customer/4711, or its number.`],
+    [['--account', 'c-9'], 1, 'The account c-9 does not exist.'],
+    [
+      ['--account', 'gid://service/Customer/c-1'],
+      2,
+      `Pass ${anyAccount}, for example gid://service/Customer/4711, or its number.`,
+    ],
     [['--account', 'gid://service/Order/1'], 2, `This is an Order; pass ${anyAccount}.`],
     [['--after', 'gid://service/Customer/1'], 2, 'This is a Customer; pass a WebhookDelivery.'],
     [

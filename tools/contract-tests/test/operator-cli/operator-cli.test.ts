@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createMigratedDatabase, callOperator } from '@deedwire/dev-environment/harness';
 import { createStore } from '@deedwire/store';
-import { compileCache, startTcpProxy } from '@deedwire/testing';
+import { compileCache, runOnce, startTcpProxy } from '@deedwire/testing';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -23,6 +23,13 @@ async function createAccount(noun: 'supplier'): Promise<string> {
   const organization = await operate('organization', 'create', '--name', 'Harbour');
   const account = await operate(noun, 'create', '--organization', String(organization['id']), '--name', 'Keystone');
   return String(account['id']);
+}
+
+/** As an application does. */
+async function createAccountWithId(interfaceName: string, externalId: string): Promise<string> {
+  const statement = `select create_account('${interfaceName}', '${externalId}', 'Ada', gid('Organization', min(id)::text)) as gid from organization`;
+  const [row] = await runOnce(database.databaseUrl, statement);
+  return String(row?.['gid']);
 }
 
 async function helpOf(...words: string[]): Promise<string> {
@@ -47,6 +54,26 @@ describe('deedwire-operator', () => {
       id: expect.stringMatching(/^gid:\/\/service\/Supplier\/\d+$/),
       name: 'Northwind',
     });
+  });
+
+  test('finds an account by the id that an application gave it', async () => {
+    await operate('organization', 'create', '--name', 'Harbour');
+    // As a number, it could be an id of ours.
+    const ofCustomer = await createAccountWithId('customer', '4711');
+    await operate('credential', 'issue', '--account', '4711', '--name', 'first');
+    const { stdout } = await callOperator(env, 'client', 'list', '--account', ofCustomer, '--json');
+    expect(JSON.parse(stdout)).toEqual([expect.objectContaining({ accountId: ofCustomer, liveKeys: 1 })]);
+    const origin = 'https://portal.example';
+    expect(await operate('portal', 'link', '--account', '4711', '--origin', origin)).toMatchObject({
+      url: expect.stringContaining(`${origin}/customer/portal/`),
+    });
+
+    const ofSupplier = await createAccountWithId('supplier', '4711');
+    expect(await callOperator(env, 'credential', 'issue', '--account', '4711')).toMatchObject({
+      exitCode: 1,
+      stderr: `error: Several interfaces have an account 4711. Pass ${ofCustomer} or ${ofSupplier}.\n`,
+    });
+    await operate('credential', 'issue', '--account', '4711', '--interface', 'supplier');
   });
 
   test('pins a new client to the current or the given version, and changes the pin', async () => {
