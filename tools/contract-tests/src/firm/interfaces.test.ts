@@ -9,7 +9,7 @@ const readJson = (path: string) => JSON.parse(readFileSync(join(root, path), 'ut
 
 /** Of an interface: `vendor-api`, `deedwire_vendor_api`, a role with the prefix, but no header. */
 const appOrRole = new RegExp(
-  String.raw`(?<![\w-])(?!${firm.names.headerPrefix})(?:deedwire[-_]|${firm.names.service}_)?([a-z]+(?:[-_][a-z]+)*?)[-_]api(?!\w)`,
+  String.raw`(?<![\w-])(?!X-)(?:deedwire[-_]|${firm.names.service}_)?([a-z]+(?:[-_][a-z]+)*?)[-_]api(?!\w)`,
   'gi',
 );
 /** In SQL. */
