@@ -1,74 +1,17 @@
-import { spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { startPostgres, withClient } from '@deedwire/embedded-postgres';
-import { startReceiver } from '@deedwire/testing';
-import { forFile, forTest } from '@deedwire/testing/for-file';
-import { verifyWebhook } from '@deedwire/webhook-signing';
+import { forFile } from '@deedwire/testing/for-file';
 import { expect, test, vi } from 'vitest';
 import { succeed } from '../support/command.ts';
 import { linesFor, quietNpm, startEmptyRegistry } from '../support/install-lines.ts';
 import { npmInstall } from '../support/installed-packages.ts';
 import { tarballsOf } from '../support/packed-packages.ts';
+import { workspaceRoot } from '../support/workspace-copy.ts';
 
 // It builds, packs and installs, so the timeouts only guard against hanging.
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });
-
-/** The application: it signs up a customer, lets it subscribe, and pays an order in a transaction that commits and in one that does not. */
-const application = `
-import { append, createAccount, fromPg, startInterface, startWorker, wake } from '@deedwire/service';
-import pg from 'pg';
-import { orderPaid, service } from './deedwire/service.mjs';
-
-process.loadEnvFile('deedwire/dev.env');
-const [callbackUrl, paid, refunded] = process.argv.slice(2);
-const client = new pg.Client(process.env.DATABASE_URL);
-await client.connect();
-await client.query('create table customer (id text primary key); create table "order" (id uuid primary key)');
-await client.query('begin');
-await client.query("insert into customer values ('c-1')");
-await createAccount(fromPg(client), { interface: 'customer', externalId: 'c-1', name: 'Ada' });
-await client.query('commit');
-const { rows: [key] } = await client.query("select * from deedwire.create_api_key('customer', 'c-1', 'first')");
-
-const app = import.meta.url;
-const api = await startInterface(service, 'customer', { app });
-const worker = await startWorker(service, { app });
-await Promise.all([api.ready, worker.ready]);
-
-const response = await fetch(api.url + '/customer/graphql', {
-  method: 'POST',
-  headers: {
-    'content-type': 'application/json',
-    'X-MyShop-API-Key': key.api_key,
-    'X-MyShop-Client-Id': key.client_id,
-    'X-MyShop-Organization-Id': key.organization_id,
-    'X-MyShop-Schema-Version': '2026-11-01',
-  },
-  body: JSON.stringify({
-    query: \`mutation ($input: CreateWebhookSubscriptionInput!) {
-      createWebhookSubscription(input: $input) { webhookSecret userErrors { message } }
-    }\`,
-    variables: { input: { callbackUrl, eventTypes: [{ type: 'order.paid' }] } },
-  }),
-});
-process.stdout.write(await response.text());
-
-for (const [id, end] of [[refunded, 'rollback'], [paid, 'commit']]) {
-  await client.query('begin');
-  await client.query('insert into "order" values ($1)', [id]);
-  await append(fromPg(client), orderPaid, 'c-1', { order: { id, status: 'PAID', total: 1250 } });
-  await client.query(end);
-}
-await wake(fromPg(client), 'c-1');
-await new Promise((resolve) => process.stdin.once('data', resolve));
-process.stdin.destroy();
-await Promise.all([api.stop(), worker.stop(), client.end()]);
-`;
 
 /**
  * A folder of an application, with other releases of what the package depends on, in which the package is installed by the line that
@@ -164,6 +107,13 @@ test('`init` writes the files of a service, and replaces none', async () => {
   const key = await readFile(join(shop.project, 'deedwire/dev.env'), 'utf8');
   expect(await deedwire('init')).toBe(files.map((file) => `kept   ${file}\n`).join(''));
   expect(await readFile(join(shop.project, 'deedwire/dev.env'), 'utf8')).toBe(key);
+  // The example serves this schema: `orders.test.ts`.
+  const [schema, served] = await Promise.all(
+    [shop.project, join(workspaceRoot, 'examples/orders')].map((folder) =>
+      readFile(join(folder, 'deedwire/customer/2026-11-01.graphql'), 'utf8'),
+    ),
+  );
+  expect(schema?.replaceAll('X-MyShop-', 'X-Shop-')).toBe(served);
 });
 
 test('the commands name an interface, a service and a command that do not exist', async () => {
@@ -174,41 +124,31 @@ test('the commands name an interface, a service and a command that do not exist'
   await expect(deedwire('migrates')).rejects.toThrow(`unknown command 'migrates'`);
 });
 
-test('delivers the event of a transaction that commits, beside the tables and by the login of the application', async () => {
-  const receiver = await forTest(startReceiver());
+test('beside graphql 16 with the override of the line, the interface and the worker become ready', async () => {
   await deedwire('migrate');
-  await writeFile(join(shop.project, 'app.mjs'), application);
-  const [paid, refunded] = [randomUUID(), randomUUID()];
-  const app = spawn(process.execPath, ['app.mjs', receiver.url, paid, refunded], {
-    cwd: shop.project,
-    env: {
-      ...process.env,
-      ADMIN_PORT: '0',
-      DATABASE_URL: shop.databaseUrl,
-      LOG_LEVEL: 'error',
-      NODE_ENV: 'development',
-      PORT: '0',
-      WEBHOOK_CALLBACK_POLICY: 'development',
-    },
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  const ended = once(app, 'exit');
-  const output = text(app.stdout);
-  const [delivery] = await receiver.waitFor(1);
-  app.stdin.end('done\n');
-  expect(await ended).toEqual([0, null]);
-  const { data } = JSON.parse(await output);
-  expect(data.createWebhookSubscription.userErrors).toEqual([]);
+  const script = `
+    import { startInterface, startWorker } from '@deedwire/service';
+    import { service } from './deedwire/service.mjs';
+    process.loadEnvFile('deedwire/dev.env');
+    const options = { app: import.meta.url };
+    const running = [await startInterface(service, 'customer', options), await startWorker(service, options)];
+    await Promise.all(running.map(({ ready }) => ready));
+    const { status } = await fetch(running[0].url + '/customer/graphql?query={__typename}');
+    await Promise.all(running.map((each) => each.stop()));
+    process.stdout.write(String(status));`;
+  await writeFile(join(shop.project, 'ready.mjs'), script);
+  const env = { DATABASE_URL: shop.databaseUrl, LOG_LEVEL: 'error', NODE_ENV: 'development', PORT: '0' };
+  expect(
+    await succeed(process.execPath, ['ready.mjs'], {
+      cwd: shop.project,
+      env: { ...env, WEBHOOK_CALLBACK_POLICY: 'development' },
+    }),
+  ).toBe('401');
+});
 
-  const { body, headers } = delivery ?? { body: Buffer.alloc(0), headers: {} };
-  verifyWebhook({ body, headers, secret: data.createWebhookSubscription.webhookSecret, prefix: 'X-MyShop' });
-  expect(JSON.parse(body.toString())).toMatchObject({
-    type: 'order.paid',
-    version: '2026-11-01',
-    data: { orderId: paid, status: 'PAID', total: 1250 },
-  });
-  expect(receiver.deliveries).toHaveLength(1);
-  expect(await tablesIn('public')).toEqual(['customer', 'order']);
+test('`remove` prints the statements that remove all that `migrate` has created, and nothing of the application', async () => {
+  await withClient(shop.databaseUrl, (client) => client.query('create table customer (id text primary key)'));
+  expect(await tablesIn('deedwire')).not.toEqual([]);
 
   const statements = await deedwire('remove');
   expect(statements).toContain(
@@ -218,7 +158,7 @@ test('delivers the event of a transaction that commits, beside the tables and by
   const [ofOwner = ''] = statements.split('-- By a login that may drop roles');
   await withClient(shop.databaseUrl, (client) => client.query(ofOwner));
   expect(await tablesIn('deedwire')).toEqual([]);
-  expect(await tablesIn('public')).toEqual(['customer', 'order']);
+  expect(await tablesIn('public')).toEqual(['customer']);
 });
 
 /** The names of the tables of a schema. */

@@ -1,16 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findFreePort, startPostgres, withClient } from '@deedwire/embedded-postgres';
 import { commandsOf, runOnce } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { workspaceRoot } from '../../src/workspace.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { installOrders } from '../support/orders/install-orders.ts';
 
-const folder = join(workspaceRoot, 'examples/orders');
+// The example as its reader copies it: npm installs it outside of the workspace.
+const { folder } = await forFile(installOrders());
 const read = (path: string): string => readFileSync(join(folder, path), 'utf8');
 const page = read('README.md');
 const { scripts }: { scripts: Record<string, string> } = JSON.parse(read('package.json'));
@@ -19,9 +19,6 @@ const [inOne = '', apart = '', receive = ''] = commandsOf(page, '2. Start it', 3
 const [subscribe = '', pay = '', replay = '', portal = ''] = commandsOf(page, '3. Receive a webhook', 4);
 
 const server = await forFile(startPostgres());
-/** Where the reader's files are. */
-const home = await mkdtemp(join(tmpdir(), 'deedwire-orders-'));
-afterAll(() => rm(home, { recursive: true }));
 const [shopPort, apiPort, receiverPort] = [await findFreePort(), await findFreePort(), await findFreePort()];
 const shopUrl = `http://127.0.0.1:${shopPort}`;
 const inherited = process.env;
@@ -45,17 +42,16 @@ const withPorts = (text: string): string =>
     .replaceAll(':4004', `:${apiPort}`)
     .replaceAll(':4005/', `:${receiverPort}/`);
 
-/** What a command of the page runs, without `npx`, which needs a network. A global setup has built the portal. */
+/** What a command of the page runs, without `npx`, which needs a network. What it builds, the tarballs have. */
 const scriptOf = (command: string): string =>
   command
     .replace(/^npx .* build\n/m, '')
     .replaceAll(/^npx -y pnpm@[\d.]+ (\S+)$/gm, (_, name: string) => scripts[name] ?? `${name} is no script`)
-    .replaceAll(/\bnode (?=-)/g, '"$NODE" ')
-    .replaceAll('--env-file=.env', `--env-file=${home}/.env`);
+    .replaceAll(/\bnode (?=-)/g, '"$NODE" ');
 
-/** Runs a block as the customer or the shop's owner does, in the folder with its files. */
-async function run(block: string, cwd = home): Promise<string> {
-  const child = spawn('sh', ['-ec', block], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+/** Runs a block as the customer or the shop's owner does. */
+async function run(block: string): Promise<string> {
+  const child = spawn('sh', ['-ec', block], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
   let [stdout, stderr] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
@@ -97,10 +93,10 @@ test('a customer of the example signs up, subscribes, receives, replays and open
     );
     expect(rows).toEqual([{ mayMore: false }]);
   });
-  await writeFile(join(home, 'customer.sh'), withPorts(read('customer.sh')));
+  await writeFile(join(folder, 'customer.sh'), withPorts(read('customer.sh')));
   await run(withPorts(settings));
-  await run(scriptOf(prepare), folder);
-  const [, databaseUrl = ''] = /^DATABASE_URL=(.*)$/m.exec(await readFile(join(home, '.env'), 'utf8')) ?? [];
+  await run(scriptOf(prepare));
+  const [, databaseUrl = ''] = /^DATABASE_URL=(.*)$/m.exec(await readFile(join(folder, '.env'), 'utf8')) ?? [];
 
   const processes = apart.trim().split('\n').map(start);
   const [worker] = processes;
