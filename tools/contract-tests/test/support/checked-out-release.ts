@@ -1,0 +1,66 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { missing } from '@deedwire/testing';
+import { succeed } from './command.ts';
+import { workspaceRoot } from './workspace-copy.ts';
+
+const migrationsPath = 'packages/store/migrations';
+
+/**
+ * Checks out the previous release of a package, with the whole workspace, and installs it.
+ *
+ * @param changelog the path of its changelog. Only a release writes it
+ * @param isBeforeMigration it is the last one without the newest migration of this build, if there is one: a database of it is
+ * migrated when this build is deployed
+ * @throws {Error} without the commits of the previous releases, as in a shallow clone
+ */
+export async function checkOutRelease(changelog: string, { isBeforeMigration = false } = {}) {
+  const commit = await findRelease(changelog, isBeforeMigration);
+  const folder = await mkdtemp(join(tmpdir(), 'deedwire-release-'));
+  const archive = join(folder, 'release.tar');
+  await succeed('git', ['archive', '--output', archive, commit], { cwd: workspaceRoot });
+  await succeed('tar', ['-xf', archive], { cwd: folder });
+  await rm(archive);
+  const manifest: { packageManager: string } = JSON.parse(await succeed('cat', ['package.json'], { cwd: folder }));
+  // A hash may follow the version, which npx does not understand.
+  const [packageManager = ''] = manifest.packageManager.split('+');
+  const pnpm = (...args: string[]): Promise<string> => succeed('npx', ['-y', packageManager, ...args], { cwd: folder });
+  await pnpm('install', '--frozen-lockfile', '--prefer-offline');
+  /** Imports a module of the release. */
+  const load = (path: string) => import(pathToFileURL(join(folder, path)).href);
+  return {
+    folder,
+    load,
+    /** Builds packages. Without git, turbo would read all files of the dependencies. */
+    build: (filter: string): Promise<string> => pnpm('--recursive', `--filter-prod=${filter}`, 'run', 'build'),
+    /** Packs a package that is built. Resolves with the path of the tarball. */
+    async pack(path: string): Promise<string> {
+      const { composePackage } = await load('tools/release/src/index.ts');
+      const packed = await mkdtemp(join(folder, 'packed-'));
+      await composePackage(join(folder, path), packed);
+      return join(packed, (await succeed('npm', ['pack', '--silent'], { cwd: packed })).trim());
+    },
+    remove: (): Promise<void> => rm(folder, { recursive: true }),
+  };
+}
+
+async function findRelease(changelog: string, isBeforeMigration: boolean): Promise<string> {
+  const files = await readdir(join(workspaceRoot, migrationsPath));
+  const newest =
+    files
+      .filter((file) => file.endsWith('.sql'))
+      .toSorted()
+      .at(-1) ?? missing();
+  const log = await succeed('git', ['log', '--format=%H', '--', changelog], { cwd: workspaceRoot });
+  const [last, ...earlier] = log.split('\n').filter((line) => line !== '');
+  if (last === undefined)
+    throw new Error('There is no commit of a release. Fetch the whole history: git fetch --unshallow');
+  if (!isBeforeMigration) return last;
+  for (const commit of [last, ...earlier]) {
+    const tree = ['ls-tree', '-r', '--name-only', commit, migrationsPath];
+    if (!(await succeed('git', tree, { cwd: workspaceRoot })).includes(newest)) return commit;
+  }
+  return last;
+}
