@@ -106,7 +106,10 @@ export function describeFailure(error: unknown): SmtpFailure {
   const known: { code?: unknown; command?: unknown; responseCode?: unknown; response?: unknown } =
     typeof error === 'object' && error !== null ? error : {};
   const { responseCode } = known;
-  const [, status = null] = /^\d{3}[ -]([245]\.\d{1,3}\.\d{1,3})\b/.exec(textOf(known.response) ?? '') ?? [];
+  const response = textOf(known.response) ?? '';
+  // As qmail writes it: `553 sorry (#5.7.1)`. Exim refuses to relay without a status.
+  const [, status = /\brelay/i.test(response) ? '5.7.1' : null] =
+    /(?:^\d{3}[ -]|#)([245]\.\d{1,3}\.\d{1,3})\b/.exec(response) ?? [];
   return {
     code: textOf(known.code),
     command: textOf(known.command),
@@ -119,11 +122,14 @@ function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
+/** Of RFC 5321 and RFC 7504: of replies to RCPT TO, those that can be about its address. */
+const addressCodes: readonly number[] = [501, 550, 551, 552, 553, 554, 556];
+
 /**
- * Whether the server refuses the address for good. A refusal by policy (5.7) or for lack of a login (530) is about the sender: it would
- * stop every address.
+ * Whether the server refuses the address for good. Many servers refuse a sender (5.1.7, 5.1.8), a lack of rights (5.7), or everything (5.3) in
+ * reply to RCPT TO: as bounces, these would stop every address.
  */
 export function isBounce({ command, responseCode, status }: SmtpFailure): boolean {
-  if (command !== 'RCPT TO' || responseCode === null || responseCode < 500 || responseCode > 599) return false;
-  return ![503, 530].includes(responseCode) && !(status ?? '').startsWith('5.7.');
+  if (command !== 'RCPT TO' || responseCode === null || !addressCodes.includes(responseCode)) return false;
+  return !/^5\.(?:1\.[78]$|[37]\.)/.test(status ?? '');
 }

@@ -305,6 +305,9 @@ describe('a mail server', () => {
     ['for now', { refuse: 450, status: '4.2.0' }],
     ['because of its policy', { refuse: 554, status: '5.7.1' }],
     ['without a login', { refuse: 530, status: '5.5.1' }],
+    ['because of its sender', { refuse: 550, status: '5.1.8' }],
+    ['because of the name of the client', { refuse: 504, status: '5.5.2' }],
+    ['because it takes no mails', { refuse: 554, status: '5.3.2' }],
   ])('that refuses an address %s gets the mail later, and its response is not logged', async (_, answer) => {
     const server = await start();
     server.answer = answer;
@@ -316,6 +319,16 @@ describe('a mail server', () => {
     ]);
     expect(lines.join()).not.toContain('ada');
   });
+
+  test.each(['550 relay not permitted', '553 sorry, that domain is not in my list of allowed rcpthosts (#5.7.1)'])(
+    'that does not relay, and says so in its own form, gets the mail later: %s',
+    async (reply) => {
+      const scripted = await forTest(await startScriptedServer({ RCPT: `${reply}\r\n` }));
+      await send({ port: scripted.port });
+      expect(await mailRows()).toEqual([{ attempts: 1, ended: false, is_sent: false }]);
+      expect(counts).toEqual(['failed']);
+    },
+  );
 
   test('that says nothing, or does not run, gets the mail later', async () => {
     const silent = await forTest(await startSilentServer());
