@@ -15,7 +15,7 @@ export interface DueMail {
   accountName: string;
   /** Null if it is not about a subscription, or the subscription is deleted. */
   subscription: { id: RecordId<'WebhookSubscription'>; name: string | null } | null;
-  /** The delivery whose attempt failed last, if the receiver fails. */
+  /** The delivery whose attempt failed last, if the receiver fails, or led to a pause. */
   failedDeliveryId: RecordId<'WebhookDelivery'> | null;
   /** Null if it is not about a key, or the key is deleted. */
   key: { id: string; name: string | null } | null;
@@ -23,7 +23,7 @@ export interface DueMail {
 
 /**
  * Begins an attempt to send the mail that is due for the longest time. If no result is recorded, the attempt is repeated later. Served by
- * contact_mail_due.
+ * contact_mail_due, and the primary keys of webhook_receiver_state and webhook_subscription.
  *
  * @param tokenHash of a new token, for its links
  * @returns null if no mail is due
@@ -33,9 +33,15 @@ export async function takeContactMail(database: Database, tokenHash: Buffer): Pr
       select id, email, subject, data, interface as "interfaceName",
         organization_id as "organizationId", account_name as "accountName",
         case when subscription_exists then json_build_object('id', subscription_id, 'name', subscription_name) end as subscription,
-        failed_delivery_id as "failedDeliveryId",
+        -- A pause clears the number of failures, on which the function relies.
+        coalesce(failed_delivery_id, (
+          select r.last_failed_delivery_id::text
+          from webhook_receiver_state r
+          join webhook_subscription s on s.id = r.subscription_id and s.url_number = r.url_number
+          where r.subscription_id = mail.subscription_id::bigint and s.paused_reason in ('GONE', 'FAILING')
+        )) as "failedDeliveryId",
         case when key_exists then json_build_object('id', key_id, 'name', key_name) end as key
-      from take_contact_mail($1)`;
+      from take_contact_mail($1) mail`;
   const [mail = null] = await database.query<DueMail & Record<string, unknown>>(statement, [tokenHash]);
   return mail;
 }

@@ -60,7 +60,10 @@ export function writeMail(mail: DueMail, options: WriteOptions): WrittenMail | n
         subject: `Webhooks to ${name} fail`,
         blocks: [
           `The receiver of ${name} has failed since ${timeOf(failingSince)}, ${countOf(consecutiveFailures, 'time')} in a row. Deedwire tries each delivery again for about three days.`,
-          ...advice,
+          // The mail server can have been unavailable meanwhile.
+          ...(mail.failedDeliveryId === null
+            ? ['Since then, its failures have ended, or the subscription has changed.']
+            : advice),
           account,
           page,
           session,

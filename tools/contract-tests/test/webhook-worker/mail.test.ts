@@ -204,7 +204,7 @@ describe('a mail', () => {
     expect(body).toContain('2026-11-03 09:30 UTC');
   });
 
-  test('about failures has the advice of the portal', async () => {
+  test('about failures has the advice of the portal, or says that they have ended', async () => {
     const server = await start();
     await addContact();
     await harness.sql(
@@ -218,11 +218,17 @@ describe('a mail', () => {
     await harness.sql(
       'update webhook_receiver_state set last_failed_delivery_id = (select max(delivery_id) from webhook_attempt)',
     );
-    await append('DISRUPTED', { failingSince: '2026-11-03T09:30:00.000Z', consecutiveFailures: 3 });
+    const disruption = { failingSince: '2026-11-03T09:30:00.000Z', consecutiveFailures: 3 };
+    await append('DISRUPTED', disruption);
     await send(server);
-    expect(parseMail(server.mails[0]?.source ?? '').body).toContain(
-      'The last failure: The path does not exist. Deploy the receiver at this path',
-    );
+    const { body } = parseMail(server.mails[0]?.source ?? '');
+    expect(body).toContain('The last failure: The path does not exist. Deploy the receiver at this path');
+    expect(body).not.toContain('Since then, its failures have ended');
+    await harness.sql('delete from webhook_receiver_state');
+    await harness.sql('delete from contact_mail');
+    await append('DISRUPTED', disruption);
+    await send(server);
+    expect(parseMail(server.mails[1]?.source ?? '').body).toContain('Since then, its failures have ended');
   });
 
   test('about a key that ends names it', async () => {
@@ -438,6 +444,12 @@ describe('a mail server', () => {
   });
 });
 
+const mailSettings = (port: number) => ({
+  PORTAL_ORIGIN: portalOrigin,
+  SMTP_URL: { host: '127.0.0.1', port, isTls: false, credentials: null },
+  SMTP_FROM: { name: '', address: 'webhooks@service.example' },
+});
+
 describe('a worker', () => {
   // It would get a share of the work.
   beforeEach(() => harness.sql('delete from webhook_worker'));
@@ -447,11 +459,7 @@ describe('a worker', () => {
     await addContact();
     // It closes a connection after 15 seconds, and has 5 at a time: these take it minutes.
     await addConfirmations(100);
-    const worker = await harness.startWorker({
-      PORTAL_ORIGIN: portalOrigin,
-      SMTP_URL: { host: '127.0.0.1', port: silent.port, isTls: false, credentials: null },
-      SMTP_FROM: { name: '', address: 'webhooks@service.example' },
-    });
+    const worker = await harness.startWorker(mailSettings(silent.port));
     await eventually(() => expect(silent.sockets.size).toBeGreaterThanOrEqual(5));
     await harness.place(5);
     await receiver.waitFor(5);
@@ -462,6 +470,29 @@ describe('a worker', () => {
     await harness.stopWorker(worker);
     expect(performance.now() - stopped).toBeLessThan(10_000);
     expect(await mailRows()).toContainEqual({ attempts: 1, ended: false, is_sent: false });
+  });
+
+  test('mails an account about the pause of its only endpoint, with the advice of the portal', async () => {
+    const server = await start();
+    await addContact();
+    receiver.onDelivery = (response) => void response.writeHead(410).end();
+    const worker = await harness.startWorker(mailSettings(server.port));
+    await harness.place(1);
+    await eventually(() => expect(server.mails).toHaveLength(1));
+    await harness.stopWorker(worker);
+    const { body } = parseMail(server.mails[0]?.source ?? '');
+    expect(body).toContain('Its receiver responded 410 Gone.');
+    expect(body).toContain('The last failure: The receiver says that it is gone');
+  });
+
+  test('in production sends no mail without TLS', async () => {
+    const server = await start({ disabledCommands: ['STARTTLS'] });
+    await addContact();
+    await addConfirmations(1);
+    const worker = await harness.startWorker({ ...mailSettings(server.port), NODE_ENV: 'production' });
+    await eventually(async () => expect(await harness.metrics()).toMatch(/^deedwire_mails_total\{.*failed.*\} 1$/m));
+    await harness.stopWorker(worker);
+    expect(server.mails).toEqual([]);
   });
 
   test('without a mail server says so, and interfaces take no address', async () => {
