@@ -124,7 +124,6 @@ const copied: Record<string, readonly string[]> = {
     'webhook-diagnosis',
     'webhook-rendering',
     'webhook-sender',
-    'webhook-signing',
     'webhooks',
   ],
 };

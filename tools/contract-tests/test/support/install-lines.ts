@@ -19,7 +19,11 @@ export async function startEmptyRegistry() {
     asked.push(request.url ?? '');
     response.writeHead(404, { 'content-type': 'application/json' }).end('{}');
   });
-  const { port, close } = await listen(server);
-  /** `asked`: the paths of the requests. */
-  return { url: `http://127.0.0.1:${port}/`, asked: asked as readonly string[], close };
+  const listening = await listen(server);
+  return {
+    url: `http://127.0.0.1:${listening.port}/`,
+    /** The paths of the requests. */
+    asked: asked as readonly string[],
+    close: () => listening.close(),
+  };
 }

@@ -154,7 +154,7 @@ describe('the declarations compile without errors', () => {
   test.each([
     ['of this workspace', 'a bundled module', []],
     ['of this workspace', 'an ES module', ['manifests.mts', 'consumer.cts', 'application.cts', 'loading.cts']],
-    // The last release that has node10 without an option.
+    // No later release has node10 without an option.
     ['5.9.3', 'an application of node10', []],
   ] as const)('with TypeScript %s in %s, together with %j', async (compiler, kind, files) => {
     expect(await compile(project, compiler, kind, files)).toBe('');

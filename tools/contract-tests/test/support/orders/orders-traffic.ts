@@ -16,7 +16,7 @@ export interface Traffic {
 }
 
 interface Payments {
-  /** The ids of the orders that the shop has said are paid. */
+  /** The ids of the orders whose payments the shop has confirmed. */
   paid: string[];
   /** How many transactions the shop has rolled back after it had appended the event. */
   refused: number;
