@@ -18,6 +18,7 @@ import {
 import { packageManagerCommand as pnpm } from '../tools/dev-environment/src/workspace.ts';
 import { composedNotes } from '../tools/generate/src/composed/composed-notes.ts';
 import { readChosenLayout, readLayouts } from '../tools/layout/src/layout.ts';
+import { findUndeclared } from '../tools/release/src/index.ts';
 import { endWithReader } from './end-with-reader.ts';
 
 endWithReader();
@@ -85,6 +86,14 @@ const steps: Step[] = [
     name: 'contracts',
     remedy: 'see the output of `contract-check`, which compares each contract with its latest release',
     check: () => checkContracts(),
+  },
+  {
+    name: 'packed files',
+    remedy: `${pnpm} exec changeset`,
+    async check() {
+      const undeclared = await findUndeclared(workspaceRoot);
+      return { succeeded: undeclared.length === 0, output: undeclared.join('\n') };
+    },
   },
   servedOf(),
   {

@@ -11,6 +11,7 @@ export {
   type ReleaseRecords,
   type SubjectRecord,
 } from './release-record.ts';
+export { findUndeclared } from './packed-changes.ts';
 export { readWorkspacePackages } from './plan.ts';
 export { packPublicPackages, packRelease, release } from './publish.ts';
 export { openRegistry } from './registry.ts';

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { checkContracts, checkServedSchemas, run, workspaceRoot } from '@deedwire/checks';
 import { allTags, dayOfCommit, git } from './git.ts';
+import { findUndeclared } from './packed-changes.ts';
 import { integrityOf, type PackedRelease, writePackedRelease } from './packed-release.ts';
 import {
   distTagOf,
@@ -94,6 +95,8 @@ async function packInto(folder: string, { registry, provenance, say }: PackOptio
   }
   rejectUnreleasable(plan, provenance);
   await rejectUncut();
+  const undeclared = await findUndeclared(workspaceRoot);
+  if (undeclared.length > 0) throw new ReleaseError(undeclared.join('\n'));
   await checkAgainstPublished(plan.publish, published, registry);
   await rejectUnserved(plan, packages);
   // Last, because it takes longer than the other checks together.

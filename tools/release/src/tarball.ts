@@ -27,19 +27,26 @@ export async function pack(of: WorkspacePackage, folder: string): Promise<Tarbal
  */
 export async function lint({ of, file, paths }: Tarball): Promise<void> {
   const entrypoints = typedEntryPoints(join(workspaceRoot, of.path), paths).map(({ name }) => name);
+  const { publishConfig } = readManifest(join(workspaceRoot, of.path));
+  // ES modules only: every supported Node version can also load them with `require`. A composed package has types for node10.
+  const ignored = ['node16-cjs', ...(publishConfig.directory === undefined ? ['node10'] : [])];
   const { succeeded, output } = await run('publint', ['--strict', file]);
-  const problems = [...(succeeded ? [] : [output.trim()]), ...(await typeProblems(file, entrypoints))];
+  const problems = [...(succeeded ? [] : [output.trim()]), ...(await typeProblems(file, entrypoints, ignored))];
   if (problems.length > 0) throw new ReleaseError([`${of.name} failed the package checks.`, ...problems].join('\n'));
 }
 
-/** What Are The Types Wrong finds. ES modules only: every supported Node version can also load them with `require`. */
-async function typeProblems(file: string, entrypoints: string[]): Promise<string[]> {
+/**
+ * What Are The Types Wrong finds.
+ *
+ * @param ignored kinds of module resolution
+ */
+async function typeProblems(file: string, entrypoints: string[], ignored: readonly string[]): Promise<string[]> {
   // Loads a compiler, which only a release needs.
   const { checkPackage, createPackageFromTarballData } = await import('@arethetypeswrong/core');
   const result = await checkPackage(createPackageFromTarballData(await readFile(file)), { entrypoints });
   const problems = result.types === false ? [] : result.problems;
   return problems
-    .filter((problem) => !('resolutionKind' in problem && ['node10', 'node16-cjs'].includes(problem.resolutionKind)))
+    .filter((problem) => !('resolutionKind' in problem && ignored.includes(problem.resolutionKind)))
     .map((problem) => JSON.stringify(problem));
 }
 
@@ -58,8 +65,11 @@ export interface EntryPoint {
  * @param paths of the files of the package
  */
 export function typedEntryPoints(packageFolder: string, paths: readonly string[]): EntryPoint[] {
-  const { exports } = JSON.parse(readFileSync(join(packageFolder, 'package.json'), 'utf8'));
-  return entryPointsOf(exports, paths);
+  return entryPointsOf(readManifest(packageFolder).exports, paths);
+}
+
+function readManifest(folder: string) {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
 }
 
 /** With patterns expanded to the existing files, sorted by name. `*` in `exports` also matches slashes. */
