@@ -103,9 +103,9 @@ test('`init` writes the files of a service, and replaces none', async () => {
   const files = ['service.mjs', 'customer/2026-11-01.graphql', 'dev.env', '.gitignore'].map(
     (name) => `deedwire/${name}`,
   );
-  expect(await deedwire('init')).toBe(files.map((file) => `wrote  ${file}\n`).join(''));
+  expect(await deedwire('init')).toContain(files.map((file) => `wrote  ${file}\n`).join(''));
   const key = await readFile(join(shop.project, 'deedwire/dev.env'), 'utf8');
-  expect(await deedwire('init')).toBe(files.map((file) => `kept   ${file}\n`).join(''));
+  expect(await deedwire('init')).toContain(files.map((file) => `kept   ${file}\n`).join(''));
   expect(await readFile(join(shop.project, 'deedwire/dev.env'), 'utf8')).toBe(key);
   // The example serves this schema: `orders.test.ts`.
   const [schema, served] = await Promise.all(
