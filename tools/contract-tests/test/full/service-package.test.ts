@@ -133,7 +133,11 @@ test('beside graphql 16 with the override of the line, the interface and the wor
     const options = { app: import.meta.url };
     const running = [await startInterface(service, 'customer', options), await startWorker(service, options)];
     await Promise.all(running.map(({ ready }) => ready));
-    const { status } = await fetch(running[0].url + '/customer/graphql?query={__typename}');
+    const { status } = await fetch(running[0].url + '/customer/graphql', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{ "query": "{ __typename }" }',
+    });
     await Promise.all(running.map((each) => each.stop()));
     process.stdout.write(String(status));`;
   await writeFile(join(shop.project, 'ready.mjs'), script);
