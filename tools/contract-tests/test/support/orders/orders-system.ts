@@ -6,8 +6,6 @@ import { succeed } from '../command.ts';
 import { command, type Program, type ProgramName, programNames, startProgram } from './orders-programs.ts';
 import { deliveredOrders, expectDelivered, type Payment, startTraffic, type Traffic } from './orders-traffic.ts';
 
-export type OrdersSystem = Awaited<ReturnType<typeof startOrders>>;
-
 const balanceCents = 2_000_000_000;
 
 /**
