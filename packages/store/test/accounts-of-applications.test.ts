@@ -174,6 +174,25 @@ test('the entry of the audit log says that an application has created the accoun
   expect(await lastEntryOf('supplier')).toMatchObject([{ action: 'supplier.create', application: null }]);
 });
 
+test('the entry says so, too, for a login that takes the role of the application, or calls a function of it', async () => {
+  const session = await openApplication();
+  const name = new URL(database.databaseUrl).pathname.slice(1);
+  await owner.run(`create role ${name}_pool login noinherit password 'p' in role ${name}_shop;
+    create schema shop authorization ${name}_shop; grant usage on schema shop to public`);
+  onTestFinished(async () => void (await owner.run(`drop schema shop cascade; drop role ${name}_pool`)));
+  await session.run(`create function shop.sign_up() returns text language sql security definer
+    begin atomic select public.create_account('customer', 'c-8', 'Bo'); end`);
+  const url = Object.assign(new URL(database.databaseUrl), { username: `${name}_pool`, password: 'p' });
+  const pool = await forTest(connect(url.href));
+  const entry = { login: `${name}_pool`, application: 'create_account' };
+  await pool.run('select shop.sign_up()');
+  expect(await lastEntryOf('customer')).toMatchObject([entry]);
+  await pool.run(`set role ${name}_shop; select create_account('customer', 'c-9', 'Bo')`);
+  expect(await lastEntryOf('customer')).toMatchObject([entry]);
+  await pool.run(`select create_portal_link('customer', 'c-9', 'user-1')`);
+  expect(await lastEntryOf('customer')).toMatchObject([{ ...entry, application: 'create_portal_link' }]);
+});
+
 test('wakes the worker of an account, and no one in a transaction that only appends', async () => {
   const listener = await forTest(new Client({ connectionString: database.databaseUrl }));
   await listener.connect();
