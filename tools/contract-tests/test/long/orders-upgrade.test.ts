@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { expect, test } from 'vitest';
 import { checkOutRelease } from '../support/checked-out-release.ts';
@@ -9,10 +8,8 @@ import { startOrders } from '../support/orders/orders-system.ts';
 // The installed example of the previous release of `@deedwire/service` serves customers while this build replaces it.
 
 const release = await forFile(checkOutRelease('packages/service/CHANGELOG.md', { isBeforeMigration: true }));
-await release.build('@deedwire/service...');
 const tarballs: string[] = [];
-for (const name of packagesOfOrders)
-  tarballs.push(await release.pack(join('packages', name.replace('@deedwire/', ''))));
+for (const name of packagesOfOrders) tarballs.push(await release.pack(name));
 const previous = await forFile(installOrders(tarballs, release.folder));
 const current = await forFile(installOrders());
 

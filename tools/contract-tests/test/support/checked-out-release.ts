@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -30,17 +30,26 @@ export async function checkOutRelease(changelog: string, { isBeforeMigration = f
   await pnpm('install', '--frozen-lockfile', '--prefer-offline');
   /** Imports a module of the release. */
   const load = (path: string) => import(pathToFileURL(join(folder, path)).href);
+  /** Builds packages. Without git, turbo would read all files of the dependencies. */
+  const build = (filter: string): Promise<string> => pnpm('--recursive', `--filter-prod=${filter}`, 'run', 'build');
   return {
     folder,
     load,
-    /** Builds packages. Without git, turbo would read all files of the dependencies. */
-    build: (filter: string): Promise<string> => pnpm('--recursive', `--filter-prod=${filter}`, 'run', 'build'),
-    /** Packs a package that is built. Resolves with the path of the tarball. */
-    async pack(path: string): Promise<string> {
-      const { composePackage } = await load('tools/release/src/index.ts');
+    build,
+    /** Builds and packs a package. Resolves with the path of the tarball. */
+    async pack(name: string): Promise<string> {
+      const root = join(folder, 'packages', name.replace('@deedwire/', ''));
       const packed = await mkdtemp(join(folder, 'packed-'));
-      await composePackage(join(folder, path), packed);
-      return join(packed, (await succeed('npm', ['pack', '--silent'], { cwd: packed })).trim());
+      const { private: isPrivate = false } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+      if (isPrivate) {
+        // The first release of @deedwire/service, which `pnpm pack` does not compose.
+        await build(`${name}...`);
+        const { composePackage } = await load('tools/release/src/index.ts');
+        await composePackage(root, packed);
+        await succeed('npm', ['pack'], { cwd: packed });
+      } else await pnpm('--dir', root, 'pack', '--pack-destination', packed);
+      const files = await readdir(packed);
+      return join(packed, files.find((file) => file.endsWith('.tgz')) ?? missing());
     },
     remove: (): Promise<void> => rm(folder, { recursive: true }),
   };
