@@ -10,6 +10,7 @@ import { startInterface } from './start-interface.ts';
 import { startWorker } from './start-worker.ts';
 
 export type { ReceivedEvent } from './receiver.ts';
+export { findUnprotectedTables } from './unprotected-tables.ts';
 
 export interface StartServiceOptions {
   /** The URL of a module of the application, `import.meta.url`: the folder `deedwire` beside the nearest `package.json` has the SDL. */

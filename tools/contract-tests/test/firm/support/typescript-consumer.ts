@@ -119,8 +119,8 @@ export const manifest: Manifest = 1;
 
 /** An application with a service. Fails to compile likewise. */
 const application = `
-import { append, createAccount, defineEvent, defineService, fromPg, startInterface, startWorker, z } from '@deedwire/service';
-import type { Client } from 'pg';
+import { append, createAccount, defineEvent, defineService, fromPg, startInterface, startWorker, z, type PgClient } from '@deedwire/service';
+import { findUnprotectedTables, startService } from '@deedwire/service/testing';
 
 const orderPaid = defineEvent('order.paid', {
   description: 'An order was paid.',
@@ -142,7 +142,7 @@ const service = defineService({
   events: [orderPaid],
 });
 
-export async function pay(client: Client, id: string): Promise<string> {
+export async function pay(client: PgClient, id: string): Promise<string> {
   await createAccount(fromPg(client), { interface: 'customer', externalId: 'c-1', name: 'Ada' });
   // @ts-expect-error -- a wrong type of a member
   await append(fromPg(client), orderPaid, 'c-1', { order: { id, total: '1250' } });
@@ -161,6 +161,14 @@ export async function start(app: string): Promise<() => Promise<void>> {
   // @ts-expect-error -- a number
   api.port.toUpperCase();
   return port === 0 ? api.stop : worker.stop;
+}
+
+export async function run(app: string): Promise<string[]> {
+  const { accounts, databaseUrl, receiver } = await startService(service, { app });
+  const [event] = await receiver.waitFor(1);
+  // @ts-expect-error -- no interface of the service
+  accounts.vendor;
+  return [accounts.customer.url, String(event), ...(await findUnprotectedTables(databaseUrl, service))];
 }
 `;
 
