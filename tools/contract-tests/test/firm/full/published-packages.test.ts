@@ -162,7 +162,7 @@ describe('the declarations compile without errors', () => {
 
   test('and those of service need no declarations of its dependencies but zod', async () => {
     const files = await compile(project, '5.9.3', 'an application of node10', ['--listFilesOnly']);
-    const packages = [...files.matchAll(/^.*\/node_modules\/((?:@[^/]+\/)?[^/\n]+)/gm)].map(([, name]) => name);
+    const packages = [...files.matchAll(/^.*\/node_modules\/((?:@[^/]+\/)?[^/\n]+)/gm)].map(([, name = '']) => name);
     expect([...new Set(packages)].toSorted()).toEqual([
       '@deedwire/service',
       '@types/node',
