@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type GidContext, interfaceNamesOf, type Service } from '@deedwire/core';
-import { startPostgres, withClient } from '@deedwire/embedded-postgres/server';
+import { findFreePort, isPortFree, startPostgres, withClient } from '@deedwire/embedded-postgres/server';
 import {
   createStore,
   databaseAddress,
@@ -62,9 +62,12 @@ export async function openDevDatabase(
       close: async () => {},
     };
   }
+  // So that an application keeps its DATABASE_URL.
+  const { postgresPort: last, postgresPassword: password } = home.state;
+  const port = last !== undefined && (await isPortFree(last)) ? last : await findFreePort();
+  home.state.postgresPort = port;
   await home.saveState();
-  const data = { directory: home.postgresDirectory, password: home.state.postgresPassword };
-  const server = await startPostgres({ data });
+  const server = await startPostgres({ data: { directory: home.postgresDirectory, password }, port });
   return {
     url: server.url,
     directUrl: server.url,

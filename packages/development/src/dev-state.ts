@@ -22,6 +22,8 @@ const databaseState = z.object({
 /** The state that a development command keeps between runs. It contains secrets: only the owner may read the file. */
 export const homeState = z.object({
   postgresPassword: z.string(),
+  /** The last one. */
+  postgresPort: z.number().optional(),
   /** Keyed by the mark that the command stores in the database. */
   databases: z.record(z.string(), databaseState),
 });

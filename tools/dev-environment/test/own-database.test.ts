@@ -1,11 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { interfaceNames, testService } from '@deedwire/core/test-service';
 import { claimDatabase, migrateDevDatabase, openDevDatabase } from '@deedwire/development';
 import { createTestDatabase, type TestDatabase } from '@deedwire/embedded-postgres';
 import { migrate } from '@deedwire/store';
-import { runOnce } from '@deedwire/testing';
+import { listen, runOnce } from '@deedwire/testing';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { openHome } from '../src/home.ts';
 
@@ -42,6 +43,21 @@ test('creates the tables of a given database in DATABASE_SCHEMA, and later finds
     { schema: 'public', url },
   ]);
   expect(await runOnce(url, 'select current_schema() as schema')).toEqual([{ schema: 'public' }]);
+});
+
+test('starts the embedded server of a home on its last port, or on another one if that is taken', async () => {
+  const home = await newHome();
+  const open = () => openDevDatabase(testService, {}, home);
+  const first = await open();
+  await first.close();
+  const second = await open();
+  expect(second.url).toBe(first.url);
+  await second.close();
+  const holder = await listen(createServer(), Number(new URL(first.url).port));
+  const third = await open();
+  expect(third.url).not.toBe(first.url);
+  await third.close();
+  await holder.close();
 });
 
 test('works beside the tables of an application, and changes none of them', async () => {
