@@ -13,9 +13,9 @@ export {
   RefusedError,
   type RefusedErrorCode,
   type UserError,
+  idempotencyErrorCodes,
 } from './kernel/errors.ts';
 export { eventContractsOf } from './kernel/event-contracts.ts';
-export { idempotencyErrorCodes } from './kernel/idempotency.ts';
 export { cursorOf, type Page, type PageRequest } from './kernel/page.ts';
 
 // Organizations, accounts, their clients and keys, sessions of the portal, and the audit log.

@@ -30,6 +30,20 @@ export async function append<Snapshot extends object>(
   ]);
 }
 
+/**
+ * What is stored of a snapshot. For code of the platform, which inserts events itself.
+ *
+ * @throws {SnapshotRefusedError} if the schema of the event refuses it, or one of its payloads cannot be delivered
+ */
+export function storedSnapshot<Snapshot extends object>(
+  event: RenderedEvent<Snapshot>,
+  snapshot: NoInfer<Snapshot>,
+): Snapshot {
+  const parsed = parseSnapshot(event, snapshot);
+  encodeSnapshot(event, parsed);
+  return parsed;
+}
+
 /** A snapshot of which a payload cannot be delivered. The message contains paths, and no values. */
 export class SnapshotRefusedError extends Error {
   readonly code = 'SNAPSHOT_REFUSED';

@@ -1,4 +1,4 @@
-export { append, SnapshotRefusedError } from './append.ts';
+export { append, SnapshotRefusedError, storedSnapshot } from './append.ts';
 export { createAccount, type NewAccount } from './create-account.ts';
 export { type DrizzleDatabase, fromDrizzle } from './from-drizzle.ts';
 export { fromKnex, type KnexDatabase } from './from-knex.ts';

@@ -90,6 +90,7 @@ export type {
   Interface,
   InterfaceVersion,
   Names,
+  OwnVersion,
   Persons,
   PersonTable,
   Service,

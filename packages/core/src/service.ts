@@ -24,6 +24,17 @@ export interface InterfaceVersion extends Readonly<VersionLifecycle> {
   readonly version: string;
 }
 
+/** What an application adds to a version beside the half that every interface has. `defineVersion` makes it. */
+export interface OwnVersion {
+  /**
+   * Adds its types and root fields.
+   *
+   * @param builder that of the schema
+   * @returns the actions that it records in the audit log
+   */
+  readonly addTo: (builder: never) => readonly string[];
+}
+
 /** What the platform knows of an interface, beside its contract and its code. */
 export interface Interface {
   /** In headings. */

@@ -1,18 +1,14 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { type InterfaceName, interfaceOf, type Service, ServiceError } from '@deedwire/core';
+import { ServiceError } from '@deedwire/core';
 import {
   acceptAnyId,
   addConnections,
   addWebhooks,
-  type Contract,
   createSchemaBuilder,
-  type InterfaceCode,
-  serveContract,
+  type InterfaceSchemaBuilder,
 } from '@deedwire/graphql-server';
 import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import {
-  buildSchema,
   type GraphQLField,
   type GraphQLInputField,
   GraphQLSchema,
@@ -20,78 +16,38 @@ import {
   isInputObjectType,
   isInterfaceType,
   isObjectType,
-  resolveSchemaCoordinate,
 } from 'graphql';
-import type { ServedVersion } from './define-service.ts';
 
-/** What every interface has, by the date of its edition. */
-const editions: Readonly<Record<string, () => GraphQLSchema>> = {
-  '2026-11-01': () => {
-    const builder = createSchemaBuilder();
-    addWebhooks(builder, addConnections(builder), { checkId: acceptAnyId, sequenceType: 'Int', eventsHaveId: true });
-    return builder.toSchema();
-  },
+/** Adds what every interface has, by the date of its edition. */
+const editions: Readonly<Record<string, (builder: InterfaceSchemaBuilder) => void>> = {
+  '2026-11-01': (builder) =>
+    addWebhooks(builder, addConnections(builder), { checkId: acceptAnyId, sequenceType: 'Int', eventsHaveId: true }),
 };
 
 /**
- * The code of an interface that has nothing but what every interface has. A later release of this package can have more: each version
- * serves only what its SDL has.
+ * The schema of an edition. A later release of this package can have more of an edition than the SDL of an application, which decides what is
+ * served: what only the edition has is left out.
  *
- * @param folder has the SDL of each version, `<interface>/<date>.graphql`
- * @throws {ServiceError} if the SDL of a version cannot be read, or its date is none of an edition
+ * @param promised has the SDL of the version
+ * @param addOwn adds the half of the application, which stays whole. Null: there is none
+ * @throws {ServiceError} if no edition has this date
  */
-export function commonHalf(service: Service, name: InterfaceName, folder: string): InterfaceCode {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as `defineService` has kept them
-  const versions = interfaceOf(service, name).versions as readonly ServedVersion[];
-  const served = versions
-    .filter(({ status }) => status !== 'retired')
-    .map(({ version }) => {
-      const sdl = readSdl(join(folder, name, `${version}.graphql`));
-      const schema = only(createEdition(name, version), buildSchema(sdl));
-      return { version, sdl, schema, manifest: readManifest(version, schema) };
-    });
-  const of = (version: string) => {
-    const found = served.find((each) => each.version === version);
-    if (found === undefined) throw new RangeError(`${name} does not serve ${version}.`);
-    return found;
-  };
-  const contract: Contract = {
-    versions,
-    sdl: (version) => of(version).sdl,
-    abilities: (version) => of(version).manifest.abilities,
-    costs(version) {
-      const { costWeights, costListSizes, costPageMaximums, pagination } = of(version).manifest;
-      return {
-        weights: costWeights,
-        listSizes: costListSizes,
-        pageMaximums: costPageMaximums,
-        pageSizeMaximum: pagination.firstMaximum,
-      };
-    },
-  };
-  return {
-    contract: serveContract(contract, new Map(served.map(({ version, schema }) => [version, schema]))),
-  };
+export function createHalves(
+  edition: string,
+  promised: GraphQLSchema,
+  addOwn: ((builder: InterfaceSchemaBuilder) => void) | null,
+): GraphQLSchema {
+  const common = createSchema(edition, null);
+  const whole = addOwn === null ? common : createSchema(edition, addOwn);
+  return only(whole, (part) => !isIn(common, part) || isIn(promised, part));
 }
 
-/** @throws {ServiceError} */
-function readSdl(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    if (Object(error).code === 'ENOENT')
-      throw new ServiceError([`The SDL ${file} is missing. Write it with \`deedwire init\`.`]);
-    throw error;
-  }
-}
-
-function createEdition(name: string, date: string): GraphQLSchema {
-  const create = editions[date];
-  if (create === undefined)
-    throw new ServiceError([
-      `The interface ${name} has the version ${date}, and no edition has this date. There are ${Object.keys(editions).join(', ')}.`,
-    ]);
-  const schema = create();
+function createSchema(edition: string, addOwn: Parameters<typeof createHalves>[2]): GraphQLSchema {
+  const addCommon = requireEdition(edition);
+  const builder = createSchemaBuilder();
+  addOwn?.(builder);
+  addCommon(builder);
+  const schema = builder.toSchema();
   // npm gives its dependencies the graphql of the application if their ranges allow it.
   if (schema instanceof GraphQLSchema) return schema;
   throw new ServiceError([
@@ -99,27 +55,51 @@ function createEdition(name: string, date: string): GraphQLSchema {
   ]);
 }
 
-/** The parts of a schema that the SDL has too. `serveContract` finds what only the SDL has. */
-function only(schema: GraphQLSchema, promised: GraphQLSchema): GraphQLSchema {
-  const fieldsOf = (typeName: string): Readonly<Record<string, GraphQLInputField | GraphQLField<unknown, unknown>>> => {
-    const type = promised.getType(typeName);
-    return isObjectType(type) || isInterfaceType(type) || isInputObjectType(type) ? type.getFields() : {};
-  };
+/** @throws {ServiceError} */
+function requireEdition(date: string): (builder: InterfaceSchemaBuilder) => void {
+  const addCommon = editions[date];
+  if (addCommon !== undefined) return addCommon;
+  throw new ServiceError([`No edition has the date ${date}. There are ${Object.keys(editions).join(', ')}.`]);
+}
+
+/** A type, a field or value of it, or an argument of the field. */
+type Part = readonly [typeName: string, member?: string, argument?: string];
+
+/** The parts of a schema that are kept. `serveContract` compares them with the SDL. */
+function only(schema: GraphQLSchema, isKept: (part: Part) => boolean): GraphQLSchema {
   return mapSchema(schema, {
-    [MapperKind.TYPE]: (type) => (promised.getType(type.name) === undefined ? null : undefined),
-    [MapperKind.COMPOSITE_FIELD]: (field, name, typeName) => {
-      const known = fieldsOf(typeName)[name];
-      if (known === undefined) return null;
-      const promisedArgs = 'args' in known ? known.args : [];
-      const args = Object.entries(field.args ?? {}).filter(([arg]) => promisedArgs.some((each) => each.name === arg));
+    [MapperKind.TYPE]: ({ name }) => (isKept([name]) ? undefined : null),
+    [MapperKind.COMPOSITE_FIELD](field, name, typeName) {
+      if (!isKept([typeName, name])) return null;
+      const args = Object.entries(field.args ?? {}).filter(([argument]) => isKept([typeName, name, argument]));
       return { ...field, args: Object.fromEntries(args) };
     },
-    [MapperKind.INPUT_OBJECT_FIELD]: (_, name, typeName) => (name in fieldsOf(typeName) ? undefined : null),
-    [MapperKind.ENUM_VALUE]: (_, typeName, __, value) => {
-      const type = promised.getType(typeName);
-      return isEnumType(type) && type.getValue(value) !== undefined ? undefined : null;
-    },
+    [MapperKind.INPUT_OBJECT_FIELD]: (_, name, typeName) => (isKept([typeName, name]) ? undefined : null),
+    [MapperKind.ENUM_VALUE]: (_, typeName, __, value) => (isKept([typeName, value]) ? undefined : null),
   });
+}
+
+function isIn(schema: GraphQLSchema, [typeName, member, argument]: Part): boolean {
+  const type = schema.getType(typeName);
+  if (type === undefined || member === undefined) return type !== undefined;
+  if (isEnumType(type)) return type.getValue(member) !== undefined;
+  const hasFields = isObjectType(type) || isInterfaceType(type) || isInputObjectType(type);
+  const field: GraphQLField<unknown, unknown> | GraphQLInputField | undefined = hasFields
+    ? type.getFields()[member]
+    : undefined;
+  if (field === undefined || argument === undefined) return field !== undefined;
+  return 'args' in field && field.args.some(({ name }) => name === argument);
+}
+
+/**
+ * The SDL of an interface that has nothing but an edition.
+ *
+ * @throws {ServiceError} if no edition has this date
+ */
+export function readCommonSdl(edition: string, headerPrefix: string): string {
+  requireEdition(edition);
+  const text = readFileSync(new URL(`../common/${edition}.graphql`, import.meta.url), 'utf8');
+  return text.replaceAll('{headerPrefix}', headerPrefix);
 }
 
 interface Manifest {
@@ -131,12 +111,17 @@ interface Manifest {
 }
 
 /** What an edition says of what the schema has. */
-function readManifest(date: string, schema: GraphQLSchema): Manifest {
+export function readManifest(edition: string, schema: GraphQLSchema): Manifest {
   const manifest: Manifest = JSON.parse(
-    readFileSync(new URL(`../common/${date}.manifest.json`, import.meta.url), 'utf8'),
+    readFileSync(new URL(`../common/${edition}.manifest.json`, import.meta.url), 'utf8'),
   );
   const known = <Value>(entries: Readonly<Record<string, Value>>): Record<string, Value> =>
-    Object.fromEntries(Object.entries(entries).filter(([coordinate]) => resolveSchemaCoordinate(schema, coordinate)));
+    Object.fromEntries(
+      Object.entries(entries).filter(([coordinate]) => {
+        const [typeName = '', member] = coordinate.split('.');
+        return isIn(schema, member === undefined ? [typeName] : [typeName, member]);
+      }),
+    );
   return {
     ...manifest,
     abilities: known(manifest.abilities),

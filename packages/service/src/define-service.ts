@@ -3,6 +3,7 @@ import {
   type InterfaceOptions,
   type Interface,
   type InterfaceVersion,
+  type OwnVersion,
   type PublishedEvent,
   type Service,
   type ServiceOptions,
@@ -10,27 +11,30 @@ import {
 } from '@deedwire/core';
 import { webhookEventTypes } from '@deedwire/webhook-contract';
 
-/** A version of an interface that has nothing but what every interface has. */
-export interface CommonVersion extends Partial<VersionLifecycle> {
+/** A version of an interface. */
+export interface VersionOptions extends Partial<VersionLifecycle> {
   /** `YYYY-MM-DD`. Null unless the version is deprecated or retired. */
   deprecatedOn?: string | null;
+  /** Of the half that every interface has. Defaults to the date of the version. */
+  edition?: string;
+  /** The module with the other half, as `version`, the value of `defineVersion`. Omitted: the version has nothing but the common half. */
+  serve?: () => Promise<{ readonly version: OwnVersion }>;
 }
 
 /** As `defineService` keeps it. */
-export interface ServedVersion extends InterfaceVersion {
-  readonly deprecatedOn: string | null;
-}
+export interface ServedVersion
+  extends InterfaceVersion, Required<Pick<VersionOptions, 'deprecatedOn' | 'edition'>>, Pick<VersionOptions, 'serve'> {}
 
-interface CommonInterfaceOptions extends Omit<InterfaceOptions, 'versions'> {
+interface OwnInterfaceOptions extends Omit<InterfaceOptions, 'versions'> {
   /**
-   * By date, oldest first. `deedwire/<interface>/<date>.graphql` is the SDL, as `deedwire init` has written it: exactly this is served,
-   * even after an upgrade of this package.
+   * By date, oldest first. `deedwire/<interface>/<date>.graphql` is the SDL, as `deedwire init` or `deedwire generate` has written it: exactly
+   * this is served, even after an upgrade of this package.
    */
-  versions: Readonly<Record<string, CommonVersion>>;
+  versions: Readonly<Record<string, VersionOptions>>;
 }
 
 export interface OwnServiceOptions extends Omit<ServiceOptions, 'contracts' | 'events' | 'interfaces'> {
-  readonly interfaces: Readonly<Record<string, CommonInterfaceOptions>>;
+  readonly interfaces: Readonly<Record<string, OwnInterfaceOptions>>;
   /** Defaults to none: then there are only those of the platform, such as `webhook.test`. */
   readonly events?: readonly PublishedEvent[];
 }
@@ -61,9 +65,7 @@ export function defineService<const Options extends OwnServiceOptions>(options: 
   return service as OwnService<Options>;
 }
 
-function served([version, { status = 'current', deprecatedOn = null, sunsetOn = null }]: [
-  string,
-  CommonVersion,
-]): ServedVersion {
-  return { version, status, deprecatedOn, sunsetOn };
+function served([version, options]: [string, VersionOptions]): ServedVersion {
+  const { status = 'current', deprecatedOn = null, sunsetOn = null, edition = version, serve } = options;
+  return { version, status, deprecatedOn, sunsetOn, edition, ...(serve && { serve }) };
 }

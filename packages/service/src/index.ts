@@ -31,7 +31,7 @@ export {
 } from '@deedwire/core';
 export { z } from 'zod';
 export { defineEvent } from './define-event.ts';
-export { type CommonVersion, defineService, type OwnService, type OwnServiceOptions } from './define-service.ts';
+export { defineService, type OwnService, type OwnServiceOptions, type VersionOptions } from './define-service.ts';
 export type { RunningInterface, RunningWorker, StartOptions } from './running-app.ts';
 export { startInterface } from './start-interface.ts';
 export { startWorker } from './start-worker.ts';

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { InterfaceName, Service } from '@deedwire/core';
 import { startInterface, type StartInterfaceOptions } from '@deedwire/graphql-server';
 import { appEnvironment } from './app-environment.ts';
-import { commonHalf } from './common-half.ts';
+import { interfaceCode } from './interface-code.ts';
 
 /** As `startInterface` of this package, with what only our own programs use. */
 export function runInterface(
@@ -15,6 +15,6 @@ export function runInterface(
   return startInterface(service, interfaceName, {
     ...options,
     env: appEnvironment(options.env),
-    code: async () => commonHalf(service, interfaceName, folder),
+    code: () => interfaceCode(service, interfaceName, folder),
   });
 }

@@ -34,14 +34,8 @@ import { workerOf } from '@deedwire/webhooks/outbox';
 import { z } from 'zod';
 import { nameCaller } from '../kernel/audit.ts';
 import { type ActionContext, type Caller, isCaller, type Operator } from '../kernel/context.ts';
-import { inputError, type MutationResult, type UserError } from '../kernel/errors.ts';
-import {
-  type IdempotencyErrorCode,
-  type IdempotentRequest,
-  resultOf,
-  type SaveResult,
-  withIdempotencyKey,
-} from '../kernel/idempotency.ts';
+import { inputError, type MutationResult, type UserError, type IdempotencyErrorCode } from '../kernel/errors.ts';
+import { type IdempotentRequest, resultOf, type SaveResult, withIdempotencyKey } from '../kernel/idempotency.ts';
 
 /** `ApiKey`: a key without its secret. */
 export interface ApiKey {

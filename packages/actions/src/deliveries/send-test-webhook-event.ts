@@ -5,8 +5,8 @@ import { z } from 'zod';
 import { originOfCause } from '../kernel/append-event.ts';
 import { appendAuditEntry } from '../kernel/audit.ts';
 import { type ActionContext, type Caller, isCaller, type Operator } from '../kernel/context.ts';
-import { inputError, type MutationResult, type UserError } from '../kernel/errors.ts';
-import { type IdempotencyErrorCode, resultOf, type SaveResult, withIdempotencyKey } from '../kernel/idempotency.ts';
+import { inputError, type MutationResult, type UserError, type IdempotencyErrorCode } from '../kernel/errors.ts';
+import { resultOf, type SaveResult, withIdempotencyKey } from '../kernel/idempotency.ts';
 import {
   findSubscription,
   parseSubscriptionRef,

@@ -3,14 +3,14 @@ import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
 import { z } from 'zod';
 import { appendAuditEntry } from '../kernel/audit.ts';
 import { type ActionContext, type Caller, isCaller, type Operator } from '../kernel/context.ts';
-import { inputError, type MutationResult, RefusedError, type UserError } from '../kernel/errors.ts';
 import {
+  inputError,
+  type MutationResult,
+  RefusedError,
+  type UserError,
   type IdempotencyErrorCode,
-  resultOf,
-  type SaveResult,
-  timeCodec,
-  withIdempotencyKey,
-} from '../kernel/idempotency.ts';
+} from '../kernel/errors.ts';
+import { resultOf, type SaveResult, timeCodec, withIdempotencyKey } from '../kernel/idempotency.ts';
 import { orderOfIds, type Page, type PageRequest, readPageRequest, toPage } from '../kernel/page.ts';
 import { ownerFor, requireSubscription } from '../subscriptions/subscription-ref.ts';
 import { describeUnknownType } from '../subscriptions/webhook-event-types.ts';

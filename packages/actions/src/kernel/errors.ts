@@ -30,6 +30,15 @@ export interface UserError<Code extends string> {
   field: string[] | null;
 }
 
+/** The user errors of every mutation that accepts an idempotency key. */
+export const idempotencyErrorCodes = [
+  'IDEMPOTENCY_IN_PROGRESS',
+  'IDEMPOTENCY_KEY_INVALID',
+  'IDEMPOTENCY_KEY_REUSED',
+] as const;
+
+export type IdempotencyErrorCode = (typeof idempotencyErrorCodes)[number];
+
 /** A user error about one field of `input`. */
 export function inputError<Code extends string>(code: Code, field: string, message: string): UserError<Code> {
   return { code, message, field: ['input', field] };

@@ -10,16 +10,7 @@ import {
 } from '@deedwire/store/idempotency';
 import { z } from 'zod';
 import { type ActionContext, type Caller, isCaller, type Operator } from './context.ts';
-import { inputError, type UserError } from './errors.ts';
-
-/** The user errors of every mutation that accepts an idempotency key. */
-export const idempotencyErrorCodes = [
-  'IDEMPOTENCY_IN_PROGRESS',
-  'IDEMPOTENCY_KEY_INVALID',
-  'IDEMPOTENCY_KEY_REUSED',
-] as const;
-
-export type IdempotencyErrorCode = (typeof idempotencyErrorCodes)[number];
+import { type IdempotencyErrorCode, inputError, type UserError } from './errors.ts';
 
 /** The saved result of a mutation, returned to repeated requests. */
 export interface SavedResult<Payload> {

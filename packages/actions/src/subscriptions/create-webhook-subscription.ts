@@ -3,8 +3,8 @@ import { generateWebhookSecret, isWebhookSecret } from '@deedwire/webhook-signin
 import type { EventTypePin } from '@deedwire/webhooks/tables';
 import { appendAuditEntry } from '../kernel/audit.ts';
 import type { Caller, WebhookActionContext } from '../kernel/context.ts';
-import { inputError, type MutationResult, type UserError } from '../kernel/errors.ts';
-import { type IdempotencyErrorCode, resultOf, type SaveResult, withIdempotencyKey } from '../kernel/idempotency.ts';
+import { inputError, type MutationResult, type UserError, type IdempotencyErrorCode } from '../kernel/errors.ts';
+import { resultOf, type SaveResult, withIdempotencyKey } from '../kernel/idempotency.ts';
 import {
   insertEventTypePins,
   countSubscriptions,

@@ -4,8 +4,8 @@ import { generateWebhookSecret, isWebhookSecret } from '@deedwire/webhook-signin
 import { appendSubscriptionChange } from '@deedwire/webhooks/outbox';
 import { appendAuditEntry } from '../kernel/audit.ts';
 import type { ActionContext, Caller, Operator } from '../kernel/context.ts';
-import { inputError, type MutationResult, type UserError } from '../kernel/errors.ts';
-import { type IdempotencyErrorCode, type SaveResult, resultOf, withIdempotencyKey } from '../kernel/idempotency.ts';
+import { inputError, type MutationResult, type UserError, type IdempotencyErrorCode } from '../kernel/errors.ts';
+import { type SaveResult, resultOf, withIdempotencyKey } from '../kernel/idempotency.ts';
 import { rotateSecret } from '../webhooks/subscriptions/secrets.ts';
 import {
   lockSubscription,

@@ -6,14 +6,14 @@ import { z } from 'zod';
 import { findAccount } from '../accounts/accounts.ts';
 import { appendAuditEntry, nameOperator } from '../kernel/audit.ts';
 import type { ActionContext, Caller, OperatorContext } from '../kernel/context.ts';
-import { inputError, type MutationResult, RefusedError, type UserError } from '../kernel/errors.ts';
 import {
+  inputError,
+  type MutationResult,
+  RefusedError,
+  type UserError,
   type IdempotencyErrorCode,
-  resultOf,
-  type SaveResult,
-  timeCodec,
-  withIdempotencyKey,
-} from '../kernel/idempotency.ts';
+} from '../kernel/errors.ts';
+import { resultOf, type SaveResult, timeCodec, withIdempotencyKey } from '../kernel/idempotency.ts';
 import { keysetPage, orderOfIds, type Page, type PageRequest } from '../kernel/page.ts';
 import {
   deleteListener,

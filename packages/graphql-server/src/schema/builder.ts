@@ -1,21 +1,10 @@
-import type { UserError } from '@deedwire/actions';
 import SchemaBuilder, { type InputObjectRef, type ObjectRef } from '@pothos/core';
+import type { BaseTypes } from './base-types.ts';
 import type { OperationContext } from './operation-context.ts';
 import { parseDateTime, formatLong, parseLong, parseLongLiteral } from './scalars.ts';
 
-interface OwnTypes {
+interface OwnTypes extends BaseTypes {
   Context: OperationContext;
-  DefaultFieldNullability: false;
-  Interfaces: {
-    UserError: UserError<string>;
-  };
-  Scalars: {
-    DateTime: { Input: Date; Output: Date };
-    /** `YYYY-MM-DD`. */
-    Date: { Input: never; Output: string };
-    ID: { Input: string; Output: string };
-    Long: { Input: number; Output: number };
-  };
 }
 
 /** The types by which Pothos checks resolvers. */

@@ -32,10 +32,12 @@ import {
   type WebhookSubscription,
 } from '@deedwire/actions';
 import type { AuthenticatedClient } from '@deedwire/auth';
-import type { Ability } from '@deedwire/core';
+import { type Ability, gid } from '@deedwire/core';
 import { toMilliPoints } from '@deedwire/operation-analysis';
 import DataLoader from 'dataloader';
 import { type ExtraWork, OperationPauses } from '../operation/operation-pauses.ts';
+import { sqlOn } from '../own/sql.ts';
+import type { Sql } from '../own/version-types.ts';
 
 /** The dependencies of the use cases that every interface has. */
 export type InterfaceActionContext = WebhookActionContext &
@@ -63,6 +65,10 @@ export function ownContext<Own extends object>(create: (base: ActionContext) => 
 export interface OperationContext {
   caller: Caller;
   actions: InterfaceActionContext;
+  /** Runs a statement of the application. */
+  sql: Sql;
+  /** The global identifier of a record of the application. */
+  gid: (typeName: string, id: string) => string;
   /** Creates them when they are read first: most operations need none. */
   loaders: () => Loaders;
   extraWork: ExtraWork;
@@ -163,6 +169,8 @@ export function createOperationContext(
   return {
     caller,
     actions,
+    sql: (parts, ...values) => sqlOn(actions.store)(parts, ...values),
+    gid: (typeName, id) => gid(actions.gidNamespace, typeName, id),
     extensions: {},
     extraWork,
     pauses,

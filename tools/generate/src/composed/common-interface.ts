@@ -1,10 +1,10 @@
+import { composeSdl } from '@deedwire/graphql-server/compose-sdl';
 import { readJson } from '@deedwire/layout/read-json';
 import { buildSchema } from 'graphql';
 import type { Generated } from '../generated.ts';
 import { commonFolder, serviceFolder } from '../platform-folders.ts';
 import { readText } from '../workspace-files.ts';
 import { composeManifest, printManifest } from './compose-manifest.ts';
-import { composeSdl } from './compose-sdl.ts';
 import { sections } from './composed-contracts.ts';
 import { readEditions } from './editions.ts';
 import { fillSlots } from './fill-slots.ts';

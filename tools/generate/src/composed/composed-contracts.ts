@@ -1,3 +1,4 @@
+import { composeSdl, ownFields } from '@deedwire/graphql-server/compose-sdl';
 import type { Layout } from '@deedwire/layout';
 import { readJson } from '@deedwire/layout/read-json';
 import { buildSchema } from 'graphql';
@@ -6,7 +7,6 @@ import type { Generated } from '../generated.ts';
 import { commonFolder } from '../platform-folders.ts';
 import { findFiles, readText } from '../workspace-files.ts';
 import { composeManifest, fieldSections, printManifest } from './compose-manifest.ts';
-import { composeSdl, ownFields } from './compose-sdl.ts';
 import {
   type ComposedVersion,
   composedPath,

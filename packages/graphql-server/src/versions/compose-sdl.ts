@@ -47,8 +47,20 @@ interface Half {
  * @throws {Error} that names the file
  */
 export function composeSdl(firstLine: string, own: Written, editions: readonly EditionSdl[]): string {
+  return compose(firstLine, own, commonHalf(editions));
+}
+
+/**
+ * As `composeSdl`, from a SDL that `composeSdl` has written of editions alone.
+ *
+ * @throws {Error} that names the file
+ */
+export function addToCommonSdl(firstLine: string, own: Written, common: Written): string {
+  return compose(firstLine, own, readHalf(common, Kind.OBJECT_TYPE_DEFINITION));
+}
+
+function compose(firstLine: string, own: Written, common: Half): string {
   const ownHalf = readHalf(own, Kind.OBJECT_TYPE_DEFINITION);
-  const common = commonHalf(editions);
   const composedRoots = roots.map((root) => {
     const head = ownHalf.heads.get(root);
     if (head === undefined) throw new Error(`${own.path}: define type ${root}, even if the interface adds no field.`);

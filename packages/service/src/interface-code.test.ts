@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type DocumentNode, type GraphQLSchema, Kind, parse, print, resolveSchemaCoordinate, visit } from 'graphql';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { commonHalf } from './common-half.ts';
 import { defineService } from './define-service.ts';
+import { interfaceCode } from './interface-code.ts';
 
 const edition = join(import.meta.dirname, '../common/2026-11-01.graphql');
 const serviceOf = (date: string) =>
@@ -22,13 +22,13 @@ const service = serviceOf('2026-11-01');
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'common-half-'));
+  folder = mkdtempSync(join(tmpdir(), 'interface-code-'));
   mkdirSync(join(folder, 'customer'));
   cpSync(edition, join(folder, 'customer/2026-11-01.graphql'));
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-const serve = () => commonHalf(service, 'customer', folder).contract;
+const serve = async () => (await interfaceCode(service, 'customer', folder)).contract;
 
 function change(edit: (sdl: string) => string): void {
   const file = join(folder, 'customer/2026-11-01.graphql');
@@ -38,8 +38,8 @@ function change(edit: (sdl: string) => string): void {
   writeFileSync(file, after);
 }
 
-test('serves the SDL of its edition', () => {
-  const { problems, versions } = serve();
+test('serves the SDL of its edition', async () => {
+  const { problems, versions } = await serve();
   expect(problems).toEqual([]);
   expect(versions.map(({ version }) => version)).toEqual(['2026-11-01']);
 });
@@ -52,12 +52,12 @@ test.each([
   'CreateWebhookSubscriptionInput.name',
   'WebhookAttemptError.TIMEOUT',
   'Mutation.createWebhookListener',
-])('does not serve %s if its SDL lacks it', (coordinate) => {
+])('does not serve %s if its SDL lacks it', async (coordinate) => {
   const has = (schema: GraphQLSchema | undefined) =>
     schema !== undefined && resolveSchemaCoordinate(schema, coordinate) !== undefined;
-  expect(has(serve().versions[0]?.schema)).toBe(true);
+  expect(has((await serve()).versions[0]?.schema)).toBe(true);
   change((sdl) => print(without(parse(sdl), coordinate)));
-  const { problems, versions } = serve();
+  const { problems, versions } = await serve();
   expect(problems).toEqual([]);
   expect(has(versions[0]?.schema)).toBe(false);
 });
@@ -81,20 +81,20 @@ function without(document: DocumentNode, coordinate: string): DocumentNode {
   });
 }
 
-test('names what only the SDL has', () => {
+test('names what only the SDL has', async () => {
   change((sdl) =>
     sdl.replace('  webhookEgressAddresses: [String!]!\n', '  webhookEgressAddresses: [String!]!\n  orders: [ID!]!\n'),
   );
-  expect(serve().problems.join()).toContain('orders: [ID!]!');
+  expect((await serve()).problems.join()).toContain('orders: [ID!]!');
 });
 
-test('names an SDL that is missing, and a date that is none of an edition', () => {
+test('names an SDL that is missing, and a date that is none of an edition', async () => {
   rmSync(join(folder, 'customer/2026-11-01.graphql'));
-  expect(() => commonHalf(service, 'customer', folder)).toThrow(
+  await expect(interfaceCode(service, 'customer', folder)).rejects.toThrow(
     `The SDL ${join(folder, 'customer/2026-11-01.graphql')} is missing. Write it with \`deedwire init\`.`,
   );
   cpSync(edition, join(folder, 'customer/2020-01-01.graphql'));
-  expect(() => commonHalf(serviceOf('2020-01-01'), 'customer', folder)).toThrow(
-    'The interface customer has the version 2020-01-01, and no edition has this date. There are 2026-11-01.',
+  await expect(interfaceCode(serviceOf('2020-01-01'), 'customer', folder)).rejects.toThrow(
+    'No edition has the date 2020-01-01. There are 2026-11-01.',
   );
 });

@@ -1,0 +1,38 @@
+import type { UserError } from '@deedwire/actions';
+import { changeOnce } from '@deedwire/actions/use-case';
+import { storedSnapshot } from '@deedwire/append';
+import { gid } from '@deedwire/core';
+import type { FieldMap, InputFieldMap } from '@pothos/core';
+import { addMutation } from '../schema/add-mutation.ts';
+import { type InterfaceSchemaBuilder, uncheckedResult } from '../schema/builder.ts';
+import type { AddChange } from './change-types.ts';
+import { sqlOn } from './sql.ts';
+import type { VersionTypes } from './version-types.ts';
+
+/** @param actions gets those of the audit log */
+export function addChangeTo<Types extends VersionTypes>(
+  builder: InterfaceSchemaBuilder,
+  actions: string[],
+): AddChange<Types> {
+  return (name, { input, codes, payload, action, run }) => {
+    actions.push(action);
+    addMutation<InputFieldMap, readonly string[], { userErrors: readonly UserError<string>[] }>(builder, name, {
+      input: (t) => uncheckedResult(input(uncheckedResult(t))),
+      codes,
+      payload: (t): FieldMap => uncheckedResult(payload(uncheckedResult(t))),
+      resolve(given, { actions: context, caller }) {
+        const { idempotencyKey, ...details }: { idempotencyKey?: string | null } = { ...given };
+        const request = { mutation: name, key: idempotencyKey, input: details, action };
+        return changeOnce(context, caller, request, ({ transaction, append, refuse }) =>
+          run(uncheckedResult(given), {
+            caller,
+            sql: sqlOn(transaction),
+            gid: (typeName, id) => gid(context.gidNamespace, typeName, id),
+            append: (event, snapshot) => append(event, uncheckedResult(storedSnapshot(event, snapshot))),
+            refuse,
+          }),
+        );
+      },
+    });
+  };
+}
