@@ -104,7 +104,8 @@ const mayImport: Record<string, readonly string[]> = {
   release: everything,
   // The application of the platform's tests.
   'test-service': [...layers0to4, ...apps],
-  // The example of an application.
+  // The examples of applications.
+  clinic: ['service'],
   orders: ['service', 'webhook-signing'],
 };
 
@@ -218,7 +219,7 @@ interface WorkspacePackage {
 const ours = '@deedwire/';
 
 const packages: WorkspacePackage[] = globSync(
-  ['{packages,apps,tools}/*/package.json', 'examples/orders/package.json'],
+  ['{packages,apps,tools}/*/package.json', 'examples/{clinic,orders}/package.json'],
   { cwd: workspaceRoot },
 ).map((manifestPath) => {
   const path = join(workspaceRoot, dirname(manifestPath));
@@ -244,7 +245,7 @@ function importsOf(path: string, files: readonly string[]): string[] {
 }
 
 function sourcesOf(path: string): string[] {
-  return globSync('src/**/*.{ts,tsx}', { cwd: path }).filter((file) => !file.endsWith('.test.ts'));
+  return globSync('{deedwire,src}/**/*.{ts,tsx}', { cwd: path }).filter((file) => !file.endsWith('.test.ts'));
 }
 
 /** The subpaths of `store` that the sources import. */

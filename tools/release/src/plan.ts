@@ -107,7 +107,7 @@ interface Manifest {
 
 /** Reads all packages of the workspace, sorted by name. */
 export function readWorkspacePackages(root: string): WorkspacePackage[] {
-  return globSync(['{packages,apps,tools}/*/package.json', 'examples/orders/package.json'], { cwd: root })
+  return globSync(['{packages,apps,tools}/*/package.json', 'examples/{clinic,orders}/package.json'], { cwd: root })
     .map((file) => {
       const manifest: Manifest = JSON.parse(readFileSync(join(root, file), 'utf8'));
       const path = dirname(file).replaceAll('\\', '/');

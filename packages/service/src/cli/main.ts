@@ -7,6 +7,7 @@ import { Command } from 'commander';
 import { runInterface } from '../run-interface.ts';
 import { runWorker } from '../run-worker.ts';
 import { devHelp } from './dev-text.ts';
+import { check, generate } from './generate.ts';
 import { init } from './init.ts';
 import { findServiceFile, loadService, serviceFolder } from './load-service.ts';
 import { removalStatements } from './removal.ts';
@@ -40,6 +41,20 @@ program
   .action(async (options: { receiver: boolean; existing: boolean }) => {
     const { dev } = await import('./dev.ts');
     await dev(() => loadService(serviceFile()), options);
+  });
+
+program
+  .command('generate')
+  .description('compose the SDL of each version that has `serve`, and write its types')
+  .action(() => generate(serviceFile()));
+
+program
+  .command('check')
+  .description('compare what `generate` writes with its sources, and the code of each version with its SDL')
+  .action(async () => {
+    const problems = await check(serviceFile());
+    process.stdout.write(problems.map((problem) => `${problem}\n`).join(''));
+    if (problems.length > 0) process.exitCode = 1;
   });
 
 program

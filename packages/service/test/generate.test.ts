@@ -1,0 +1,143 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { compileBlocks } from '@deedwire/testing';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '..');
+const clinic = join(root, '../../examples/clinic');
+const module = 'deedwire/patient/2026-11-01.ts';
+const ownSdl = 'deedwire/patient/own/2026-11-01.graphql';
+const manifest = 'deedwire/patient/own/2026-11-01.manifest.json';
+
+/** A copy of the example. */
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'deedwire-generate-'));
+  await cp(join(clinic, 'deedwire'), join(folder, 'deedwire'), { recursive: true });
+  await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
+  await mkdir(join(folder, 'node_modules/@deedwire'), { recursive: true });
+  await symlink(root, join(folder, 'node_modules/@deedwire/service'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+interface Ended {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs `deedwire`, and resolves with its exit code and what it prints. */
+async function deedwire(command: string, cwd = folder): Promise<{ code: number; output: string }> {
+  const args = ['--conditions=deedwire-source', join(root, 'src/bin.ts'), command];
+  const ran = promisify(execFile)(process.execPath, args, { cwd });
+  return ran.then(
+    ({ stdout, stderr }) => ({ code: 0, output: `${stdout}${stderr}` }),
+    ({ code, stdout, stderr }: Ended) => ({ code, output: `${stdout}${stderr}` }),
+  );
+}
+
+async function edit(path: string, change: (text: string) => string): Promise<void> {
+  const before = await readFile(join(folder, path), 'utf8');
+  const after = change(before);
+  if (after === before) throw new Error(`The edit of ${path} changes nothing.`);
+  await writeFile(join(folder, path), after);
+}
+
+/** What the compiler says of the files of the application. */
+async function compile(): Promise<string> {
+  const { compilerOptions } = JSON.parse(
+    (await readFile(join(root, '../../tsconfig.base.json'), 'utf8')).replaceAll(/^\s*\/\/.*$/gm, ''),
+  );
+  return compileBlocks(folder, 'deedwire/**/*.ts', compilerOptions);
+}
+
+test('the example is as `generate` writes it, and its code is that of its SDL', async () => {
+  expect(await deedwire('check', clinic)).toEqual({ code: 0, output: '' });
+  expect(await deedwire('generate', clinic)).toEqual({ code: 0, output: '' });
+});
+
+test('a field that the SDL renames does not compile in the module, and is named by `check`', async () => {
+  await edit(ownSdl, (sdl) => sdl.replaceAll('startsAt', 'beginsAt'));
+  expect(await deedwire('check')).toEqual({
+    code: 1,
+    output: ['patient/2026-11-01.graphql', 'patient/generated/2026-11-01.ts']
+      .map((path) => `deedwire/${path} is out of date: run \`deedwire generate\`.\n`)
+      .join(''),
+  });
+  const { code, output } = await deedwire('generate');
+  expect({ code, output }).toEqual({
+    code: 0,
+    output: 'wrote  deedwire/patient/2026-11-01.graphql\nwrote  deedwire/patient/generated/2026-11-01.ts\n',
+  });
+
+  const errors = await compile();
+  const places = [...errors.matchAll(/^(\S+)\(\d+,\d+\): error TS\d+: (.*)$/gm)];
+  expect(places.filter(([, file = '']) => !file.endsWith(`/${module}`))).toEqual([]);
+  // Exposed, selected and returned by the query, and taken, exposed and returned by the mutation.
+  expect(places.length).toBeGreaterThanOrEqual(4);
+  expect(errors).toContain("'beginsAt'");
+
+  const checked = await deedwire('check');
+  expect(checked).toEqual({ code: 1, output: expect.stringContaining('"beginsAt: DateTime!"') });
+  await edit(module, (text) =>
+    text
+      .replaceAll('startsAt', 'beginsAt')
+      .replace('{ ...appointment, beginsAt: beginsAt.', '{ id: appointment.id, reason, startsAt: beginsAt.'),
+  );
+  expect(await deedwire('check')).toEqual({ code: 0, output: '' });
+});
+
+test('a second version is one more SDL and one more module, beside the first one', async () => {
+  for (const path of [ownSdl, manifest, module]) {
+    const text = await readFile(join(folder, path), 'utf8');
+    const later = text.replaceAll('generated/2026-11-01', 'generated/2027-02-01').replaceAll('reason', 'note');
+    await writeFile(join(folder, path.replace('2026-11-01', '2027-02-01')), later);
+  }
+  await edit('deedwire/patient/2027-02-01.ts', (text) =>
+    text.replace('{ ...appointment, startsAt', '{ id: appointment.id, reason: note, startsAt'),
+  );
+  await edit('deedwire/service.ts', (text) =>
+    text.replace(
+      "versions: { '2026-11-01': { serve: () => import('./patient/2026-11-01.ts') } }",
+      `versions: {
+        '2026-11-01': { serve: () => import('./patient/2026-11-01.ts') },
+        '2027-02-01': { edition: '2026-11-01', serve: () => import('./patient/2027-02-01.ts') },
+      }`,
+    ),
+  );
+  expect(await deedwire('generate')).toEqual({
+    code: 0,
+    output: 'wrote  deedwire/patient/2027-02-01.graphql\nwrote  deedwire/patient/generated/2027-02-01.ts\n',
+  });
+  expect(await deedwire('check')).toEqual({ code: 0, output: '' });
+  expect(await compile()).toBe('');
+  await edit('deedwire/service.ts', (text) => text.replace("edition: '2026-11-01', ", ''));
+  expect(await deedwire('generate')).toEqual({
+    code: 1,
+    output: expect.stringContaining('No edition has the date 2027-02-01. There are 2026-11-01.'),
+  });
+});
+
+test('`generate` names a type that every interface has, and an SDL that is missing', async () => {
+  await edit(ownSdl, (sdl) => `${sdl}\ntype WebhookDelivery {\n  id: ID!\n}\n`);
+  expect(await deedwire('generate')).toEqual({
+    code: 1,
+    output: expect.stringContaining(
+      'patient/own/2026-11-01.graphql: WebhookDelivery is in the common half, which every interface has.',
+    ),
+  });
+  await rm(join(folder, ownSdl));
+  expect(await deedwire('generate')).toEqual({ code: 1, output: expect.stringContaining(`${ownSdl} is missing`) });
+});
+
+test('`check` names an action of the audit log that the service lacks, and a field without an ability', async () => {
+  await edit('deedwire/service.ts', (text) => text.replace("clientActions: ['appointment.book']", 'clientActions: []'));
+  await edit(manifest, (text) => text.replace('"Query.appointments": ["READ"], ', ''));
+  const { code, output } = await deedwire('check');
+  expect(code).toBe(1);
+  expect(output).toContain('records the action appointment.book, which `clientActions` of the service lacks');
+  expect(output).toContain('Query.appointments has no ability');
+});
