@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type InterfaceName, interfaceNamesOf, interfaceOf, type Service } from '@deedwire/core';
 import { generateSecretKeys, headersOf, subscribeReceiver, withSeedContext } from '@deedwire/development';
 import { createDatabase, dropDatabase, startPostgres, urlOf, withClient } from '@deedwire/embedded-postgres/server';
-import { defaultPlaceOf, findUnprotectedTables as find, migrate, withSchema } from '@deedwire/store';
+import { defaultPlaceOf, migrate, withSchema } from '@deedwire/store';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { createAccountWithKey } from './accounts.ts';
 import { type ReceivedEvent, startReceiver } from './receiver.ts';
@@ -199,15 +199,4 @@ function collectEvents() {
       return events;
     },
   };
-}
-
-/**
- * Tries whether a login of one interface reaches rows of the tables of another one that `own_table()` has registered, even if a right was
- * granted to it by mistake. Each of these tables needs a row. Nothing stays changed.
- *
- * @param databaseUrl of a superuser, as that of an embedded database is
- * @returns a sentence for each problem. None: row-level security protects all tables
- */
-export function findUnprotectedTables(databaseUrl: string, service: Service): Promise<string[]> {
-  return find(databaseUrl, service);
 }
