@@ -7,16 +7,17 @@ declare
   function_name text;
   definition text;
 begin
-  -- A session can have a time zone whose clocks went forward a moment ago: `now() - interval '1 day'` is then seconds ago. Without
-  -- standard_conforming_strings, a pattern loses its backslashes.
+  -- A session can have a time zone whose clocks went forward a moment ago: `now() - interval '1 day'` is then seconds ago, and a partition has
+  -- the name of another day. Without standard_conforming_strings, a pattern loses its backslashes.
   for own in
     select p.oid::regprocedure as routine, c.setting
     from pg_proc p
     cross join (values
-      ('timezone = ''UTC''', $$interval '\d+ days?'|\mdays =>$$),
+      ('timezone = ''UTC''', $$interval '\d+ days?'|\mdays =>|to_char\(day$$),
       ('standard_conforming_strings = on', '\\')
     ) as c (setting, pattern)
-    where p.pronamespace = quote_ident(current_schema())::regnamespace and p.prosecdef and p.prosrc ~ c.pattern
+    where p.pronamespace = quote_ident(current_schema())::regnamespace and (p.prosecdef or p.proname = 'ensure_partition')
+      and p.prosrc ~ c.pattern
     order by p.proname
   loop
     execute format('alter routine %s set %s', own.routine, own.setting);

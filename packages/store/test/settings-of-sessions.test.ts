@@ -19,6 +19,17 @@ beforeEach(async () => {
 
 const createKey = () => session.run(`select create_api_key('customer', 'c-1', 'Shop')`);
 
+const append = (by: Connection) =>
+  by.run(
+    `select append_event('order.placed', 'c-1', '{"order": {"id": "1", "item": "Tea", "note": null}, "placedAt": ""}')`,
+  );
+
+/** A zone whose clocks go forward at this time by the hours and minutes, and back after 20 days. */
+function zoneForwardAt(at: Date, by: string): string {
+  const day = Math.floor((at.getTime() - Date.UTC(at.getUTCFullYear())) / 86_400_000);
+  return `AAA0BBB-${by},${day}/${at.toISOString().slice(11, 19)},${(day + 20) % 365}`;
+}
+
 test('no time zone makes the day shorter in which an account gets 20 keys', async () => {
   for (let count = 1; count <= 20; count += 1) {
     await createKey();
@@ -27,16 +38,30 @@ test('no time zone makes the day shorter in which an account gets 20 keys', asyn
     );
   }
   await expect(createKey()).rejects.toMatchObject({ code: 'DW008' });
-  // Its clocks went forward by 23.5 hours a moment ago: a day before now, by these clocks, is half an hour ago.
-  const at = Date.now() - 1_000;
-  const yearBegan = Date.UTC(new Date(at).getUTCFullYear());
-  const day = Math.floor((at - yearBegan) / 86_400_000);
-  const time = new Date(at).toISOString().slice(11, 19);
-  await session.run(`set timezone = 'AAA0BBB-23:30,${day}/${time},${(day + 20) % 365}'`);
+  // A day ago by these clocks is half an hour ago.
+  const at = new Date(Date.now() - 1_000);
+  await session.run(`set timezone = '${zoneForwardAt(at, '23:30')}'`);
   expect(await session.run(`select now() - '1 day'::interval > now() - '1 hour'::interval as is_short`)).toEqual([
     { is_short: true },
   ]);
   await expect(createKey()).rejects.toMatchObject({ code: 'DW008' });
+});
+
+test('a missing partition has the name of its day in a time zone in which the day does not exist', async () => {
+  for (const { name } of await owner.run(
+    `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'webhook_event'::regclass`,
+  ))
+    await owner.run(`drop table ${String(name)}`);
+  const today = new Date(new Date().toISOString().slice(0, 10));
+  await session.run(`set timezone = '${zoneForwardAt(today, '24')}'`);
+  await append(session);
+  await append(owner);
+  expect(
+    await owner.run(
+      `select every(to_regclass('webhook_event_' || to_char(date '2026-01-01' + ((id >> 22) / 86400000)::int, 'YYYYMMDD')) = tableoid) as named
+       from webhook_event`,
+    ),
+  ).toEqual([{ named: true }]);
 });
 
 test('without standard_conforming_strings, the functions for applications accept and refuse the same', async () => {
