@@ -103,7 +103,20 @@ test.each([
 test.each(['c\0', 'c\uD83D'])('names no account by %j, which a driver would change', async (account) => {
   run.length = 0;
   const refused = append(session, noted, account, { id: '1', note: '', copies: 1 });
-  await expect(refused).rejects.toThrow('A text for append_event() has the character U+0000');
+  await expect(refused).rejects.toThrow('account has the character U+0000 or half of a surrogate pair.');
+  expect(run.filter(({ text }) => text.includes('append_event'))).toEqual([]);
+});
+
+// A program in JavaScript, which no compiler has checked.
+test.each([
+  [[session, noted, 7], 'account must be a string, not number. Pass String(account).'],
+  [[session, noted], 'account must be a string, not undefined.'],
+  [[{ query: () => [] }, noted, 'c-1'], 'such as fromPg(client).'],
+  [[session, 'order.noted', 'c-1'], 'Pass the event that defineEvent() has returned.'],
+])('names what a program passes wrongly (%#)', async ([given, event, account], message) => {
+  run.length = 0;
+  const refused: Promise<unknown> = Reflect.apply(append, null, [given, event, account, { id: '1' }]);
+  await expect(refused).rejects.toThrow(message);
   expect(run.filter(({ text }) => text.includes('append_event'))).toEqual([]);
 });
 

@@ -1,5 +1,5 @@
 import { payloadMaxBytes, type RenderData, type RenderedEvent } from '@deedwire/core';
-import { call, type Session } from './session.ts';
+import { call, requireSession, type Session } from './session.ts';
 
 /**
  * Appends an event in the transaction of the application: it is delivered if, and only if, the transaction commits.
@@ -17,17 +17,19 @@ export async function append<Snapshot extends object>(
   account: string,
   snapshot: NoInfer<Snapshot>,
 ): Promise<string> {
+  requireSession(session);
+  if (Object(event).snapshot === undefined) throw new TypeError('Pass the event that defineEvent() has returned.');
   const { type } = event;
   const parsed = parseSnapshot(event, snapshot);
   const text = encodeSnapshot(event, parsed);
   const record = readRecord(event, parsed);
   await session.requireTransaction();
-  return call(session, 'append_event', [
-    ['text', type],
-    ['text', account],
-    ['json', text],
-    ['text', record],
-  ]);
+  return call(session, 'append_event', {
+    type: { value: type },
+    account: { value: account },
+    snapshot: { type: 'json', value: text },
+    record: { value: record },
+  });
 }
 
 /**

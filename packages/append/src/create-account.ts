@@ -1,4 +1,4 @@
-import { call, type Session } from './session.ts';
+import { call, requireSession, type Session } from './session.ts';
 
 export interface NewAccount {
   interface: string;
@@ -17,11 +17,12 @@ export interface NewAccount {
  * @throws the error of the driver, with the SQLSTATE DW007 for a value that create_account() refuses
  */
 export async function createAccount(session: Session, account: NewAccount): Promise<string> {
+  requireSession(session);
   await session.requireTransaction();
-  return call(session, 'create_account', [
-    ['text', account.interface],
-    ['text', account.externalId],
-    ['text', account.name],
-    ['text', account.organization ?? null],
-  ]);
+  return call(session, 'create_account', {
+    interface: { value: account.interface },
+    externalId: { value: account.externalId },
+    name: { value: account.name },
+    organization: { value: account.organization ?? null },
+  });
 }

@@ -77,29 +77,52 @@ export function callOf({ schema }: Pick<Session, 'schema'>, name: string, types:
   return `select "${schema.replaceAll('"', '""')}".${name}(${values.join(', ')})::text as result`;
 }
 
+interface Parameter {
+  /** Defaults to `text`. */
+  readonly type?: string;
+  readonly value: string | null;
+}
+
 /**
  * Calls a function for applications, and returns its result.
  *
- * @throws {TypeError} for a text that PostgreSQL does not store. A driver would change it, so that two ids could become one.
+ * @param parameters in their order. The names are those of the application, for errors
+ * @throws {TypeError} for what is no text, or a text that PostgreSQL does not store. A driver would change it, so that two ids could become one.
  */
 export async function call(
   session: Session,
   name: string,
-  parameters: readonly (readonly [type: string, value: string | null])[],
+  parameters: Readonly<Record<string, Parameter>>,
 ): Promise<string> {
-  for (const [, value] of parameters)
-    if (value !== null && (!value.isWellFormed() || value.includes('\0')))
-      throw new TypeError(`A text for ${name}() has the character U+0000 or half of a surrogate pair.`);
+  for (const [parameter, { value }] of Object.entries(parameters)) requireText(parameter, value);
+  const all = Object.values(parameters);
   const text = callOf(
     session,
     name,
-    parameters.map(([type]) => type),
+    all.map(({ type = 'text' }) => type),
   );
   const [row] = await session.query(
     text,
-    parameters.map(([, value]) => value),
+    all.map(({ value }) => value),
   );
   if (typeof row !== 'object' || row === null || !('result' in row))
     throw new TypeError(`The driver returned no row of ${name}().`);
   return String(row.result);
+}
+
+/** A program in JavaScript can pass anything: a number is the id of many tables. */
+function requireText(parameter: string, value: unknown): void {
+  if (value === null) return;
+  if (typeof value !== 'string') {
+    const use = typeof value === 'number' || typeof value === 'bigint' ? ` Pass String(${parameter}).` : '';
+    throw new TypeError(`${parameter} must be a string, not ${typeof value}.${use}`);
+  }
+  if (!value.isWellFormed() || value.includes('\0'))
+    throw new TypeError(`${parameter} has the character U+0000 or half of a surrogate pair.`);
+}
+
+/** @throws {TypeError} if a program in JavaScript passes its driver itself */
+export function requireSession(session: Session): void {
+  if (typeof Object(session).requireTransaction !== 'function')
+    throw new TypeError('Pass the transaction as one of the functions of its driver makes it, such as fromPg(client).');
 }

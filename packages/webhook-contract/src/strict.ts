@@ -23,5 +23,5 @@ export function strict(schema: z.core.$ZodType, path: string): z.ZodType {
     return schema;
   if (schema instanceof z.ZodNumber || schema instanceof z.ZodBoolean) return schema;
   // Any other kind could contain an open object.
-  throw new TypeError(`${path}: strict() does not support ${schema.constructor.name}. Add a case to src/strict.ts.`);
+  throw new TypeError(`${path}: a payload cannot have ${schema.constructor.name}. docs/payloads.md lists what it can have.`);
 }

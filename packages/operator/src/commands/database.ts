@@ -61,12 +61,18 @@ creates the schema. A database that has the tables keeps their place. Roles belo
         ...(rolePrefix !== undefined && { rolePrefix }),
         waitMs: wait * 60_000,
       });
-      print(shell, options, migrated, ({ applied, addedInterfaces, appliedOfApplication, place, isNew }) => {
+      print(shell, options, migrated, (migratedNow) => {
+        const { applied, addedInterfaces, appliedOfApplication, addedEvents, optionalMembers, place, isNew } =
+          migratedNow;
         const lines = [
           ...(isNew ? [describePlace(place)] : []),
           ...applied.map((name) => `Applied ${name}`),
           ...addedInterfaces.map((name) => `Added the interface ${name}`),
           ...appliedOfApplication.map((name) => `Applied ${name} of the application`),
+          ...(isNew ? [] : addedEvents.map((type) => `Added the event ${type}`)),
+          ...optionalMembers.map(
+            ({ type, members }) => `Snapshots of ${type} are now accepted without ${members.join(', ')}`,
+          ),
         ];
         return lines.length === 0 ? 'Nothing to apply' : lines.join('\n');
       });

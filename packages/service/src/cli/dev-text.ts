@@ -43,7 +43,7 @@ ${portalLink}
   const receiver =
     receiverUrl === null
       ? 'Start it with --receiver to see each event here.'
-      : `The receiver ${receiverUrl} has a subscription of each account to every event type, and prints each event here.`;
+      : `The receiver ${receiverUrl} has a subscription of each account above to every event type, and prints each event here.`;
   return `Deedwire is running. Press Ctrl-C to stop it.
 
 ${ofInterfaces.join('\n')}

@@ -24,7 +24,7 @@ import { openMigrationSession } from './migration-session.ts';
 import { type AppliedMigration, findPendingMigrations, type MigrationsOf } from './pending-migrations.ts';
 import { type Migration, readMigrations } from './read-migrations.ts';
 import { refuseObjectsOfApps } from './refuse-objects-of-apps.ts';
-import { registerService } from './register-service.ts';
+import { type ChangedEvents, registerService } from './register-service.ts';
 import { runApplicationMigration } from './run-application-migration.ts';
 import { watchWaits } from './watch-waits.ts';
 
@@ -66,7 +66,7 @@ const pauseMs = 1000;
 const watchEveryMs = 200;
 
 /** What `migrate` has done, in this order. */
-export interface Migrated {
+export interface Migrated extends ChangedEvents {
   /** The names of the migrations of the platform that it applied, in order. */
   applied: string[];
   /** The interfaces that it added. */
@@ -127,7 +127,15 @@ export async function applyMigrations(
     const groupRoles = roles.map((role) => rolePrefix + role);
     await refuseObjectsOfApps(client, groupRoles);
     const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
-    const migrated: Migrated = { applied: [], addedInterfaces: [], appliedOfApplication: [], place, isNew };
+    const migrated: Migrated = {
+      applied: [],
+      addedInterfaces: [],
+      appliedOfApplication: [],
+      addedEvents: [],
+      optionalMembers: [],
+      place,
+      isNew,
+    };
     let lastWait: MigrationWait = { migration: null, holders: [] };
     const run: Run = {
       databaseUrl: withSchema(databaseUrl, schema),
@@ -151,6 +159,7 @@ export async function applyMigrations(
       const step = await applyNext(run);
       if (step.kind === 'complete') {
         isComplete = true;
+        Object.assign(migrated, step.events);
         for (const problem of step.unregistered) options.onUnregistered?.(problem);
         if (step.absentRoles.length > 0) options.onAbsentRoles?.(describeAbsentRoles(step.absentRoles));
       } else if (step.kind === 'done') record(migrated, step.task);
@@ -213,7 +222,7 @@ type Task =
 
 type Step =
   | { kind: 'done'; task: Task }
-  | { kind: 'complete'; unregistered: string[]; absentRoles: string[] }
+  | { kind: 'complete'; events: ChangedEvents | null; unregistered: string[]; absentRoles: string[] }
   | { kind: 'blocked'; migration: string | null; cause: unknown };
 
 function record({ applied, addedInterfaces, appliedOfApplication }: Migrated, task: Task): void {
@@ -236,8 +245,9 @@ async function applyNext(run: Run): Promise<Step> {
     next = await watched(beginNext(run));
     if (next === undefined) {
       await grantUsage(run);
+      let events: ChangedEvents | null = null;
       if (service !== null) {
-        await registerService(client, service, run.gidNamespace ?? service.names.gidNamespace);
+        events = await registerService(client, service, run.gidNamespace ?? service.names.gidNamespace);
         const { organization = service.names.service } = run;
         if (organization !== null) await ensureOrganization(client, organization);
         await client.query('select add_application_role()');
@@ -245,6 +255,7 @@ async function applyNext(run: Run): Promise<Step> {
       await client.query('commit');
       return {
         kind: 'complete',
+        events,
         unregistered: service === null ? [] : await compareService(client, service),
         absentRoles:
           service === null

@@ -4,19 +4,28 @@ import { GidNamespaceMismatchError, ServiceConflictError } from '../kernel/error
 import { onlyRow } from '../statements/database.ts';
 import { type DescribedService, describeService } from './describe-service.ts';
 
+/** What a service has changed of what the database knows of its events. */
+export interface ChangedEvents {
+  /** The types that the database did not know. */
+  addedEvents: string[];
+  /** The members of snapshots that it no longer requires: the service appends snapshots without them. */
+  optionalMembers: { type: string; members: string[] }[];
+}
+
 /**
  * Writes what the database must know of a service. Only adds, so that an application of an earlier release continues.
  *
  * @throws {GidNamespaceMismatchError} if the global identifiers of the database have another namespace
  * @throws {ServiceConflictError} if the database knows another service by these names
  */
-export async function registerService(client: Client, service: Service, gidNamespace: string): Promise<void> {
+export async function registerService(client: Client, service: Service, gidNamespace: string): Promise<ChangedEvents> {
   const described = describeService(service);
   await refuseConflicts(client, described);
   await registerNamespace(client, gidNamespace);
   await registerVersions(client, service, described);
   const required = new Map(service.events.map((event) => [event.type, requiredPaths(event)]));
   const events = described.events.map((event) => ({ ...event, required: required.get(event.type) ?? [] }));
+  const changed = await compareEvents(client, events);
   // A member is required as long as all releases append it. A type of record that is known stays.
   await client.query(
     `insert into event_type as e (type, interfaces, record_type, required, persons, addresses, of_platform)
@@ -51,6 +60,24 @@ export async function registerService(client: Client, service: Service, gidNames
        removes = a.removes or excluded.removes`,
     [JSON.stringify(described.actions)],
   );
+  return changed;
+}
+
+async function compareEvents(
+  client: Client,
+  events: readonly { type: string; required: readonly string[] }[],
+): Promise<ChangedEvents> {
+  const { rows } = await client.query<{ type: string; required: string[] }>('select type, required from event_type');
+  const known = new Map(rows.map(({ type, required }) => [type, required]));
+  return {
+    addedEvents: events.map(({ type }) => type).filter((type) => !known.has(type)),
+    optionalMembers: events
+      .map(({ type, required }) => ({
+        type,
+        members: (known.get(type) ?? []).filter((member) => !required.includes(member)),
+      }))
+      .filter(({ members }) => members.length > 0),
+  };
 }
 
 /** What is published later stays: a release that is deployed again does not take it back. */
