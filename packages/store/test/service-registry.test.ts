@@ -344,10 +344,12 @@ test.each(groupRolesOf(testService))('%s reads the registries and cannot change 
 });
 
 test('`migrate` names the events that it adds, and the members that it requires no more', async () => {
-  const migrated = (options: OrderOptions) => migrate(database.databaseUrl, serviceOf(options));
-  expect(await migrated({})).toMatchObject({ addedEvents: ['order.paid'], optionalMembers: [] });
-  expect(await migrated({})).toMatchObject({ addedEvents: [], optionalMembers: [] });
-  expect(await migrated({ snapshot: snapshots.orderWithPrice })).toMatchObject({
+  expect(await migrate(database.databaseUrl, serviceOf({}))).toMatchObject({
+    addedEvents: ['order.paid'],
+    optionalMembers: [],
+  });
+  expect(await migrate(database.databaseUrl, serviceOf({}))).toMatchObject({ addedEvents: [], optionalMembers: [] });
+  expect(await migrate(database.databaseUrl, serviceOf({ snapshot: snapshots.orderWithPrice }))).toMatchObject({
     addedEvents: [],
     optionalMembers: [{ type: 'order.paid', members: ['paidAt'] }],
   });

@@ -1,15 +1,15 @@
+import { randomBytes } from 'node:crypto';
 import { issueCredential } from '@deedwire/actions';
 import { type Subscriber, subscribeReceiver } from '@deedwire/development';
 import { supplierInterface } from '@deedwire/test-service/supplier-interface';
 import { credentialHeaders, postGraphql } from '@deedwire/testing';
 import { forTest } from '@deedwire/testing/for-file';
 import * as events from '@deedwire/webhook-contract';
-import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { startSampleReceiver, type SampleReceiver } from '../src/sample-receiver.ts';
 import { createHarness, type Harness } from './harness/index.ts';
 
-const webhookSecret = generateWebhookSecret();
+const webhookSecret = `whsec_${randomBytes(24).toString('base64')}`;
 let harness: Harness;
 let urls: { customer: string; supplier: string };
 beforeAll(async () => {

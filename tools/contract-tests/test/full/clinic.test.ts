@@ -8,7 +8,7 @@ import { type Credential, eventually, postGraphql, type Receiver, runOnce, start
 import { forFile, forTest } from '@deedwire/testing/for-file';
 import { verifyWebhook } from '@deedwire/webhook-signing';
 import { beforeAll, expect, test } from 'vitest';
-import { workspaceRoot } from '../../src/workspace.ts';
+import { workspaceRoot } from '../support/workspace-copy.ts';
 
 const folder = join(workspaceRoot, 'examples/clinic');
 const { scripts }: { scripts: Record<string, string> } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
