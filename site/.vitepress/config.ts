@@ -106,17 +106,54 @@ function anchorNames({ tokens }: StateCore): void {
   }
 }
 
-/** The parts of docs/README.md, which is the list of all pages. */
-const sidebar = readFileSync(join(root, 'docs/README.md'), 'utf8')
+/** The parts of docs/README.md, which is the list of all pages: links, and what is common to those of a line. */
+const parts = readFileSync(join(root, 'docs/README.md'), 'utf8')
   .split(/^## /m)
   .slice(1)
   .map((part) => ({
     text: part.split('\n', 1).join(),
-    items: [...part.matchAll(/(?:^- |(?<=^- .*\)), )\[(.+?)\]\((.+?)\)/gm)].map(([, text = '', href = '']) => ({
-      text: text.replaceAll('`', ''),
-      link: resolveLink('docs/README.md', href)?.href ?? '/',
-    })),
+    items: [...part.matchAll(/^- (\[.+?\]\(.+?\)(?:, \[.+?\]\(.+?\))*): (.+)$/gm)].flatMap(([, links = '', use = '']) =>
+      [...links.matchAll(/\[(.+?)\]\((.+?)\)/g)].map(([, text = '', href = '']) => ({ text, href, use })),
+    ),
   }));
+
+const sidebar = parts.map(({ text, items }) => ({
+  text,
+  items: items.map((item) => ({
+    text: item.text.replaceAll('`', ''),
+    link: resolveLink('docs/README.md', item.href)?.href ?? '/',
+  })),
+}));
+
+/** Rewrites the links in Markdown, outside of code, for another place: a page's Markdown is at its address with `.md` appended. */
+function moveLinks(text: string, page: string, target: string): string {
+  const pattern = /^ *```.*?^ *```$|`[^`\n]+`|\[((?:[^[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)|src="([^"]+)"/gms;
+  return text.replace(
+    pattern,
+    (whole, name: string | undefined, linked: string | undefined, source: string | undefined) => {
+      const href = linked ?? source;
+      if (href === undefined || /^(?:\w+:|#)/.test(href)) return whole;
+      const link = resolveLink(page, href);
+      const words = moveLinks(name ?? '', page, target);
+      // A folder without a page: the text alone.
+      if (link === null) return words;
+      const [path = '', hash] = link.href.slice(1).split('#');
+      const file = link.isFile ? path : path.replace(/md$/, 'html.md');
+      const moved = `${relative(dirname(target), file)}${hash === undefined ? '' : `#${hash}`}`;
+      return source === undefined ? `[${words}](${moved})` : `src="${moved}"`;
+    },
+  );
+}
+
+/** https://llmstxt.org */
+function writeLlmsText(): string {
+  const about = /^Deedwire is .*/m.exec(readFileSync(join(root, 'README.md'), 'utf8'))?.[0] ?? '';
+  const sections = parts.map(({ text, items }) => {
+    const lines = items.map((item) => `- [${item.text}](${item.href}): ${item.use}\n`);
+    return `\n## ${text}\n\n${moveLinks(lines.join(''), 'docs/README.md', 'llms.txt')}`;
+  });
+  return `# Deedwire\n\n> ${moveLinks(about, 'README.md', 'llms.txt')}\n${sections.join('')}`;
+}
 
 /** Words, and names like `RETRY_AFTER` and `referral.created` also whole: otherwise pages with their parts come first. */
 function tokenize(text: string): string[] {
@@ -162,6 +199,11 @@ export default {
     ],
   },
   buildEnd({ outDir, pages }: { outDir: string; pages: string[] }) {
+    writeFileSync(join(outDir, 'llms.txt'), writeLlmsText());
+    for (const page of pages) {
+      const target = pathOf(page).replace(/md$/, 'html.md');
+      writeFileSync(join(outDir, target), moveLinks(readFileSync(join(root, page), 'utf8'), page, target));
+    }
     for (const file of files) cpSync(join(root, file), join(outDir, file));
     // The path in the repository leads to the page, too: what the apps link to exists in both places.
     for (const page of pages) {

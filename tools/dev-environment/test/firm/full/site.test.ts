@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { useBrowser } from '@deedwire/testing/browser';
@@ -37,8 +37,9 @@ test.each([
   expect(page).toContain(part);
 });
 
+const folder = join(workspaceRoot, 'site/dist');
+
 test('each link leads to a file and an anchor', () => {
-  const folder = join(workspaceRoot, 'site/dist');
   const files = new Set(globSync('**/*', { cwd: folder }));
   const pages = new Map(
     globSync('**/*.html', { cwd: folder }).map((file) => [file, readFileSync(join(folder, file), 'utf8')]),
@@ -53,6 +54,40 @@ test('each link leads to a file and an anchor', () => {
     }),
   );
   expect(broken).toEqual([]);
+});
+
+/** The relative links of Markdown in the site that lead to no file. */
+function brokenLinks(file: string): string[] {
+  const text = readFileSync(join(folder, file), 'utf8').replaceAll(/^ *```.*?^ *```$|`[^`\n]+`/gms, '');
+  return [...text.matchAll(/\]\(([^)\s]+)\)|src="([^"]+)"/g)].flatMap(([, link, source]) => {
+    const { origin, pathname } = new URL(link ?? source ?? '', `http://site/${file}`);
+    const isBroken =
+      origin === 'http://site' && statSync(join(folder, pathname), { throwIfNoEntry: false })?.isFile() !== true;
+    return isBroken ? [`${file}: ${link ?? source}`] : [];
+  });
+}
+
+test('each page has its Markdown, whose links lead to files', () => {
+  const pages = globSync('**/*.html', { cwd: folder }).filter((file) => !/^404|\.md\/index/.test(file));
+  expect(pages.filter((page) => !existsSync(join(folder, `${page}.md`)))).toEqual([]);
+  expect(pages.flatMap((page) => brokenLinks(`${page}.md`))).toEqual([]);
+});
+
+test('llms.txt has a line for each link of the lists of pages', () => {
+  const [head = '', ...sections] = readFileSync(join(folder, 'llms.txt'), 'utf8').split('\n\n## ');
+  expect(head).toMatch(/^# Deedwire\n\n> Deedwire is .+$/);
+  const lines = sections.flatMap((section) => section.trim().split('\n').slice(2));
+  expect(lines.filter((line) => !/^- \[[^\]]+\]\([^)]+\.html\.md(?:#[\w-]+)?\): ./.test(line))).toEqual([]);
+  const lists = readFileSync(join(workspaceRoot, 'docs/README.md'), 'utf8').match(/^- .*$/gm) ?? [];
+  // A line has several pages before its first colon.
+  expect(lines.length).toBe(lists.flatMap((line) => line.split(': ')[0]?.match(/\]\(/g) ?? []).length);
+  expect(brokenLinks('llms.txt')).toEqual([]);
+});
+
+test('serves Markdown as such', async () => {
+  const response = await fetch(new URL('/docs/errors.html.md', site.url));
+  expect(response.headers.get('Content-Type')).toBe('text/markdown; charset=utf-8');
+  expect(await response.text()).toMatch(/^# Errors\n/);
 });
 
 describe.skipIf(browser.isAbsent)('in a browser', () => {
