@@ -121,6 +121,29 @@ test('a second version is one more SDL and one more module, beside the first one
   });
 });
 
+test('a payload on which customers rely does not change, and that of a preview does', async () => {
+  const promised = 'deedwire/events/appointment.booked/2026-11-01.json';
+  const before = await readFile(join(folder, promised), 'utf8');
+  await edit('deedwire/service.ts', (text) =>
+    text
+      .replaceAll('appointmentId', 'appointmentRef')
+      .replace('reason: z.string() }) }),\n      render', 'reason: z.string(), room: z.string() }) }),\n      render'),
+  );
+  const problem = `The payload of appointment.booked at 2026-11-01 is not what ${promised} promises. Add a version instead.`;
+  const preview = 'deedwire/events/appointment.booked/2027-02-01.json';
+  const { code, output } = await deedwire('check');
+  expect({ code, lines: output.split('\n') }).toEqual({
+    code: 1,
+    lines: [expect.stringContaining(problem), `${preview} is out of date: run \`deedwire generate\`.`, ''],
+  });
+  expect(await deedwire('generate')).toEqual({ code: 1, output: expect.stringContaining(problem) });
+  expect(await readFile(join(folder, promised), 'utf8')).toBe(before);
+
+  await edit('deedwire/service.ts', (text) => text.replaceAll('appointmentRef', 'appointmentId'));
+  expect(await deedwire('generate')).toEqual({ code: 0, output: `wrote  ${preview}\n` });
+  expect(await deedwire('check')).toEqual({ code: 0, output: '' });
+});
+
 test('`generate` names a type that every interface has, and an SDL that is missing', async () => {
   await edit(ownSdl, (sdl) => `${sdl}\ntype WebhookDelivery {\n  id: ID!\n}\n`);
   expect(await deedwire('generate')).toEqual({

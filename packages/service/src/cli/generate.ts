@@ -1,17 +1,22 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join, relative } from 'node:path';
+import { ServiceError } from '@deedwire/core';
 import { generatedFiles } from '../generate/generated-files.ts';
 import { interfaceCode } from '../interface-code.ts';
 import { loadService } from './load-service.ts';
 
 /**
- * Writes what is composed of the SDL of the application and the edition of each version, and prints the files that it changes.
+ * Writes what is composed of the SDL of the application and the edition of each version, and the schemas of payloads. Prints the files that
+ * it changes.
  *
  * @param serviceFile the module of the service
+ * @throws {ServiceError} if a payload changes on which customers rely. Then it writes nothing
  */
 export async function generate(serviceFile: string): Promise<void> {
-  for (const { file, text, isUpToDate } of await filesOf(serviceFile)) {
-    if (isUpToDate) continue;
+  const changed = (await filesOf(serviceFile)).filter(({ isUpToDate }) => !isUpToDate);
+  const broken = changed.filter(({ isPromised }) => isPromised).map(problemOf);
+  if (broken.length > 0) throw new ServiceError(broken);
+  for (const { file, text } of changed) {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, text);
     process.stdout.write(`wrote  ${relative(process.cwd(), file)}\n`);
@@ -26,8 +31,7 @@ export async function generate(serviceFile: string): Promise<void> {
 export async function check(serviceFile: string): Promise<string[]> {
   const outOfDate = (await filesOf(serviceFile)).filter(({ isUpToDate }) => !isUpToDate);
   // The code would be compared with a SDL of before.
-  if (outOfDate.length > 0)
-    return outOfDate.map(({ file }) => `${relative(process.cwd(), file)} is out of date: run \`deedwire generate\`.`);
+  if (outOfDate.length > 0) return outOfDate.map(problemOf);
   const { service } = await loadService(serviceFile);
   const problems: string[] = [];
   for (const name of Object.keys(service.interfaces)) {
@@ -41,8 +45,17 @@ async function filesOf(serviceFile: string) {
   const { service } = await loadService(serviceFile);
   const folder = dirname(serviceFile);
   const files = await generatedFiles(service, folder, /^\.m?ts$/.test(extname(serviceFile)));
-  return [...files].map(([path, text]) => {
+  return [...files].map(([path, { text, promised }]) => {
     const file = join(folder, path);
-    return { file, text, isUpToDate: existsSync(file) && readFileSync(file, 'utf8') === text };
+    const isWritten = existsSync(file);
+    const isUpToDate = isWritten && readFileSync(file, 'utf8') === text;
+    return { file, text, isUpToDate, promised, isPromised: isWritten && promised !== null };
   });
+}
+
+function problemOf({ file, promised, isPromised }: Awaited<ReturnType<typeof filesOf>>[number]): string {
+  const path = relative(process.cwd(), file);
+  return isPromised
+    ? `The payload of ${promised} is not what ${path} promises. Add a version instead. If no customer receives it yet, or you only add optional members, delete the file and run \`deedwire generate\`.`
+    : `${path} is out of date: run \`deedwire generate\`.`;
 }

@@ -45,12 +45,14 @@ program
 
 program
   .command('generate')
-  .description('compose the SDL of each version that has `serve`, and write its types')
+  .description('write the schema of each payload and, of each version that has `serve`, the SDL and its types')
   .action(() => generate(serviceFile()));
 
 program
   .command('check')
-  .description('compare what `generate` writes with its sources, and the code of each version with its SDL')
+  .description(
+    'compare payloads with what customers rely on, generated files with their sources, and code with its SDL',
+  )
   .action(async () => {
     const problems = await check(serviceFile());
     process.stdout.write(problems.map((problem) => `${problem}\n`).join(''));

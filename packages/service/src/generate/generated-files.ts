@@ -1,39 +1,70 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Service, ServiceError } from '@deedwire/core';
+import { isOwnEventType, type Service, ServiceError } from '@deedwire/core';
 import { addToCommonSdl, type Written } from '@deedwire/graphql-server/compose-sdl';
 import { messageOf } from '@deedwire/store';
 import { buildSchema } from 'graphql';
+import { z } from 'zod';
 import { readCommonSdl } from '../common-half.ts';
 import type { ServedVersion } from '../define-service.ts';
 
+export interface GeneratedFile {
+  readonly text: string;
+  /** What customers rely on, for messages: `order.paid at 2026-11-01`. Null: it can change. */
+  readonly promised: string | null;
+}
+
 /**
- * What is composed of the application's half of each version and its edition: the SDL and, in TypeScript, its types.
+ * What is composed of the application's half of each version and its edition: the SDL and, in TypeScript, its types. And the JSON Schema of
+ * each payload of its events.
  *
  * @param folder that of the service
- * @returns path in the folder → text
+ * @returns by path in the folder
  * @throws {ServiceError} if the SDL of the application is missing or wrong
  */
 export async function generatedFiles(
   service: Service,
   folder: string,
   isTypeScript: boolean,
-): Promise<Map<string, string>> {
-  const files = new Map<string, string>();
+): Promise<Map<string, GeneratedFile>> {
+  const files = payloadFiles(service);
   for (const [name, { versions }] of Object.entries(service.interfaces)) {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as `defineService` has kept them
     for (const { version, edition, serve, status } of versions as readonly ServedVersion[]) {
       if (serve === undefined || status === 'retired') continue;
       const own = readOwn(folder, `${name}/own/${version}.graphql`);
       const sdl = compose(own, service, { name, version, edition });
-      files.set(`${name}/${version}.graphql`, sdl);
+      files.set(`${name}/${version}.graphql`, { text: sdl, promised: null });
       if (!isTypeScript) continue;
       // Only this needs the library.
       const { ownTypes } = await import('./own-types.ts');
-      files.set(`${name}/generated/${version}.ts`, await ownTypes(own.text, sdl));
+      files.set(`${name}/generated/${version}.ts`, { text: await ownTypes(own.text, sdl), promised: null });
     }
   }
   return files;
+}
+
+/** Receivers accept unknown members, and a format says what its pattern, which releases of zod word differently, repeats. */
+function open({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+  delete jsonSchema.additionalProperties;
+  if (jsonSchema.format !== undefined) delete jsonSchema.pattern;
+}
+
+/** A preview can change. */
+function payloadFiles({ events }: Service): Map<string, GeneratedFile> {
+  const ofApplication = events.filter(({ type }) => !isOwnEventType(type));
+  const payloads = ofApplication.flatMap(({ type, versions }) =>
+    versions
+      .filter(({ status }) => status !== 'retired')
+      .map(({ version, status, data }): [string, GeneratedFile] => [
+        `events/${type}/${version}.json`,
+        {
+          text: `${JSON.stringify(z.toJSONSchema(data, { override: open }), null, 2)}\n`,
+          promised: status === 'preview' ? null : `${type} at ${version}`,
+        },
+      ]),
+  );
+  return new Map(payloads);
 }
 
 /** @throws {ServiceError} */

@@ -21,7 +21,7 @@ vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });
 
 const page = readFileSync(join(workspaceRoot, 'docs/webhooks-for-your-application.md'), 'utf8');
 const [, install = ''] = commandsOf(page, 'Install', 2);
-const [init = '', event = ''] = commandsOf(page, '1. Describe the event', 2);
+const [init = '', event = '', promise = ''] = commandsOf(page, '1. Describe the event', 3);
 const [dev = '', start = '', pay = ''] = commandsOf(page, '3. Run it', 3);
 const [, received = ''] = /^```text\n(received [^]*?)^```$/m.exec(page) ?? [];
 const [testOfShop = ''] = commandsOf(page, '4. Test it', 1);
@@ -131,6 +131,9 @@ test('the lines of the page make an application that compiles, with 20 lines at 
   // The block is what the command writes.
   expect(changed).toContain(event);
   expect(template).toContain(event);
+  await expect(run('npx --no-install deedwire check')).rejects.toThrow('order.paid/2026-11-01.json is out of date');
+  expect(await run(promise)).toBe('wrote  deedwire/events/order.paid/2026-11-01.json\n');
+  expect(await run('npx --no-install deedwire check')).toBe('');
   const lines = diff.split('\n').filter((line) => line !== '');
   const added = [...lines.filter((line) => line.startsWith('+')), ...`${keyRoute}${portalRoute}`.trim().split('\n')];
   expect(added.length).toBeLessThanOrEqual(20);
