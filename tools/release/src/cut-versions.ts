@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkContracts, contractFolders, run, sunsetProblems, workspaceRoot } from '@deedwire/checks';
 import { pendingChangesets, readWorkspacePackages } from './plan.ts';
@@ -33,9 +33,11 @@ export async function cutVersions(): Promise<CutVersion[]> {
     const from = before.get(name) ?? version;
     if (from === version) continue;
     const folder = join(workspaceRoot, path);
-    if (existsSync(join(folder, 'versions.json'))) {
+    const contracts = readContracts(folder);
+    // The common half has versions, and no contract.
+    if (contracts.states !== null && contracts.texts.size > 0) {
       const own = changes.filter((change) => change.package === name);
-      writeRecord(folder, version, recordOf(readRecords(folder), readContracts(folder), own));
+      writeRecord(folder, version, recordOf(readRecords(folder), contracts, own));
     }
     cut.push({ name, from, to: version });
   }

@@ -61,16 +61,14 @@ creates the schema. A database that has the tables keeps their place. Roles belo
         ...(rolePrefix !== undefined && { rolePrefix }),
         waitMs: wait * 60_000,
       });
-      print(shell, options, migrated, (migratedNow) => {
-        const { applied, addedInterfaces, appliedOfApplication, addedEvents, optionalMembers, place, isNew } =
-          migratedNow;
+      print(shell, options, migrated, ({ place, isNew, ...done }) => {
         const lines = [
           ...(isNew ? [describePlace(place)] : []),
-          ...applied.map((name) => `Applied ${name}`),
-          ...addedInterfaces.map((name) => `Added the interface ${name}`),
-          ...appliedOfApplication.map((name) => `Applied ${name} of the application`),
-          ...(isNew ? [] : addedEvents.map((type) => `Added the event ${type}`)),
-          ...optionalMembers.map(
+          ...done.applied.map((name) => `Applied ${name}`),
+          ...done.addedInterfaces.map((name) => `Added the interface ${name}`),
+          ...done.appliedOfApplication.map((name) => `Applied ${name} of the application`),
+          ...(isNew ? [] : done.addedEvents.map((type) => `Added the event ${type}`)),
+          ...done.optionalMembers.map(
             ({ type, members }) => `Snapshots of ${type} are now accepted without ${members.join(', ')}`,
           ),
         ];

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join, relative } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { ServiceError } from '@deedwire/core';
 import { generatedFiles } from '../generate/generated-files.ts';
 import { interfaceCode } from '../interface-code.ts';
@@ -48,9 +49,19 @@ async function filesOf(serviceFile: string) {
   return [...files].map(([path, { text, promised }]) => {
     const file = join(folder, path);
     const isWritten = existsSync(file);
-    const isUpToDate = isWritten && readFileSync(file, 'utf8') === text;
+    const isUpToDate = isWritten && isSame(path, readFileSync(file, 'utf8'), text);
     return { file, text, isUpToDate, promised, isPromised: isWritten && promised !== null };
   });
+}
+
+/** A formatter can write JSON in another way. */
+function isSame(path: string, written: string, text: string): boolean {
+  if (!path.endsWith('.json')) return written === text;
+  try {
+    return isDeepStrictEqual(JSON.parse(written), JSON.parse(text));
+  } catch {
+    return false; // A merge has left its marks.
+  }
 }
 
 function problemOf({ file, promised, isPromised }: Awaited<ReturnType<typeof filesOf>>[number]): string {
