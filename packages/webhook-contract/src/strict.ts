@@ -23,5 +23,7 @@ export function strict(schema: z.core.$ZodType, path: string): z.ZodType {
     return schema;
   if (schema instanceof z.ZodNumber || schema instanceof z.ZodBoolean) return schema;
   // Any other kind could contain an open object.
-  throw new TypeError(`${path}: a payload cannot have ${schema.constructor.name}. docs/payloads.md lists what it can have.`);
+  throw new TypeError(
+    `${path}: a payload cannot have ${schema.constructor.name}. docs/payloads.md lists what it can have.`,
+  );
 }
