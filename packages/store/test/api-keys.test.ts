@@ -220,7 +220,7 @@ describe('requests that wait for a change of the keys of their client', () => {
     const revoked = `update api_key set revoked_at = now() where key_id = 'leaked'`;
     expect(await afterChange(revoked, () => issue({ key: 'leaked' }))).toBe('REFUSED');
     await addKey(supplier, 'expiring', manager, 'manager');
-    const expired = `update api_key set expires_at = clock_timestamp() where key_id = 'expiring'`;
+    const expired = `update api_key set expires_at = date_trunc('milliseconds', clock_timestamp()) where key_id = 'expiring'`;
     expect(await afterChange(expired, () => revoke('expiring', 'ofManager'))).toBe('REFUSED');
   });
 

@@ -165,7 +165,7 @@ describe('a login of an interface', () => {
 
   test('cannot revive a session that has ended', async () => {
     await startSession();
-    await logins.of('supplier_api').run('update portal_session set expires_at = now()');
+    await logins.of('supplier_api').run(`update portal_session set expires_at = date_trunc('milliseconds', now())`);
     for (const change of [
       `expires_at = now() + interval '1 hour'`,
       'last_used_at = now()',

@@ -411,7 +411,7 @@ describe('a retry', () => {
     expect(await storage.retry(retry)).toBe('queued');
     expect(
       await world.admin.run(
-        `select breaker_open_until <= now() as "mayProbe", breaker_probes as probes, hold_until > now() as held
+        `select breaker_open_until <= now() + interval '1 millisecond' as "mayProbe", breaker_probes as probes, hold_until > now() as held
          from webhook_receiver_state where subscription_id = $1`,
         [lane],
       ),
