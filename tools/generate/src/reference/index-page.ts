@@ -46,7 +46,7 @@ export function indexPage(contracts: readonly InterfaceContract[], events: Publi
     ]),
   );
   return page('Reference', [
-    `A page for each version of each interface and webhook payload, with the release that added each element, and a changelog. ${link('Version lifecycle', pathTo(`${docsFolder}/versions.md`))} explains the statuses and how to migrate to a newer version.`,
+    `A page for each version of each interface, with one for each of its operations, and for each version of a webhook payload. They name the release that added each element, and have a changelog. ${link('Version lifecycle', pathTo(`${docsFolder}/versions.md`))} explains the statuses and how to migrate to a newer version.`,
     '## Interfaces',
     table(['interface', 'version', 'status', 'changes', 'endpoint', 'package'], rows),
     '## Webhook events',

@@ -11,20 +11,28 @@ import { eventPage, payloadUpgradePage } from './event-page/event-page.ts';
 import { type PayloadSchema, withoutNull } from './event-page/payload-fields.ts';
 import { indexPage } from './index-page.ts';
 import { readInterfaceContracts } from './interface-contracts.ts';
-import { interfacePage } from './interface-page/interface-page.ts';
+import { interfacePages } from './interface-page/interface-page.ts';
 import { interfaceUpgradePage } from './interface-page/interface-upgrade-page.ts';
 import { code, link, page, table } from './markdown.ts';
 import { pathFrom, type PathTo } from './path-to.ts';
 import { readPublishedEvents } from './published-events.ts';
 import { upgradeFile, upgrades } from './upgrade-links.ts';
 
-/** Every page, by its path in the folder of the reference. */
+/**
+ * Every page, by its path in the folder of the reference.
+ *
+ * @throws {Error} if two pages have one path
+ */
 export async function referencePages(layout: LayoutWithReference): Promise<Map<string, string>> {
   const contracts = readInterfaceContracts(layout);
   const events = await readPublishedEvents(layout);
   const pages = new Map<string, string>();
-  const add = (path: string, text: (pathTo: PathTo) => string): void =>
-    void pages.set(path, text(pathFrom(layout.reference, path)));
+  const add = (path: string, text: (pathTo: PathTo) => string): void => {
+    // Some file systems do not tell `order` from `Order`.
+    const other = [...pages.keys()].find((each) => each.toLowerCase() === path.toLowerCase());
+    if (other !== undefined) throw new Error(`${other} and ${path} would be one file.`);
+    pages.set(path, text(pathFrom(layout.reference, path)));
+  };
   add('README.md', (pathTo) => indexPage(contracts, events, pathTo));
   add('webhooks/README.md', (pathTo) => deliveriesPage(events, pathTo));
   add('webhooks/findings.md', (pathTo) => findingsPage(layout, pathTo));
@@ -33,7 +41,7 @@ export async function referencePages(layout: LayoutWithReference): Promise<Map<s
     const of = `the ${name} interface`;
     for (const version of versions) {
       const subject = version.version;
-      add(`${name}/${subject}.md`, (pathTo) => interfacePage(contract, version, pathTo));
+      for (const [path, text] of interfacePages(contract, version)) add(`${name}/${path}`, text);
       add(`${name}/${subject}.changelog.md`, (pathTo) => changelogPage({ of, history, subject, root: '..', pathTo }));
     }
     for (const { from, to } of upgrades(versions)) {

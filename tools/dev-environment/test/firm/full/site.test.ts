@@ -24,8 +24,9 @@ async function read(path: string): Promise<string> {
 test.each([
   ['/', 'href="/docs/"'],
   ['/docs/errors.html', 'id="rate_limited"'],
-  ['/docs/reference/lender/2026-11-01.html', 'id="query-lender"'],
-  ['/docs/reference/lender/2026-11-01.html', 'id="lender.name"'],
+  ['/docs/reference/lender/2026-11-01/query-lender.html', 'id="query-lender"'],
+  ['/docs/reference/lender/2026-11-01/query-lender.html', 'id="lender.name"'],
+  ['/docs/reference/lender/2026-11-01.types.html', 'id="webhookdelayreason.RETRY_AFTER"'],
   ['/docs/reference/webhooks/referral.created/2026-11-01.html', 'id="body.id"'],
   ['/docs/reference/webhooks/findings.html', 'id="body_trimmed"'],
   ['/docs/webhook-did-not-arrive.html', 'id="3-see-why-it-is-late-or-what-came-back.RETRY_AFTER"'],
@@ -96,8 +97,9 @@ describe.skipIf(browser.isAbsent)('in a browser', () => {
     await page.goto('/', { waitUntil: 'networkidle' });
     for (const [words, target] of [
       ['RATE_LIMITED', '/docs/errors.html#rate_limited'],
-      ['RETRY_AFTER', '/docs/reference/lender/2026-11-01.html#webhookdelayreason'],
-      ['lender.name', '/docs/reference/lender/2026-11-01.html#lender'],
+      ['RETRY_AFTER', '/docs/reference/lender/2026-11-01.types.html#webhookdelayreason'],
+      ['lender.name', '/docs/reference/lender/2026-11-01/query-lender.html#lender'],
+      ['createReferral', '/docs/reference/partner/2026-11-01/mutation-createReferral.html#mutation-createreferral'],
       [
         'referral.created 2026-11-01',
         '/docs/reference/webhooks/referral.created/2026-11-01.html#referralcreated-2026-11-01',

@@ -1,67 +1,83 @@
 import { docsFolder } from '../../platform-folders.ts';
 import { describeDifferences, interfaceDifferences } from '../differences.ts';
-import type { Example } from '../examples.ts';
 import { describeAddition } from '../history.ts';
 import type { InterfaceContract, InterfaceVersion } from '../interface-contracts.ts';
 import { statusExplanation } from '../lifecycle.ts';
-import { anchor, anchorsOf, code, link, oneLine, page, table } from '../markdown.ts';
+import { anchor, code, link, oneLine, page, table } from '../markdown.ts';
 import type { PathTo } from '../path-to.ts';
 import { upgradeGuides } from '../upgrade-links.ts';
 import { describeAbilities, describeCosts, describeErrors, describeLimits } from './contract-sections.ts';
-import { describeOperation, operationHeading } from './operation.ts';
+import { describeOperation, fieldOf } from './operation.ts';
+import { operationPage, type Places, placesOf, typesPage } from './places.ts';
 import { describeRequests } from './requests.ts';
-import { describeType, isDescribed, typeLink } from './type.ts';
+import { describeType, typeLink } from './type.ts';
 
-/**
- * The page of one version of an interface.
- *
- * @param pathTo relative to the page
- * @throws {Error} if two headings have the same anchor
- */
-export function interfacePage(contract: InterfaceContract, version: InterfaceVersion, pathTo: PathTo): string {
-  const { schema } = version;
-  const older = contract.versions.findLast((candidate) => candidate.version < version.version);
-  const types = Object.values(schema.getTypeMap())
-    .filter((type) => isDescribed(schema, type))
-    .toSorted((one, other) => (one.name < other.name ? -1 : 1));
-  const operations = version.examples.map((example) => ({ example, field: fieldOf(version, example) }));
-  const overview = operations.map(({ example, field }) => [
-    link(code(example.operation), anchor(operationHeading(example))),
-    example.kind,
-    typeLink(field.type),
-    field.description ?? '',
+/** The pages of one version of an interface, by their paths in the folder of the interface. */
+export function interfacePages(
+  contract: InterfaceContract,
+  version: InterfaceVersion,
+): Map<string, (pathTo: PathTo) => string> {
+  const { version: date, examples } = version;
+  const places = placesOf(version);
+  return new Map([
+    [`${date}.md`, (pathTo: PathTo) => overviewPage(contract, version, places, pathTo)],
+    [typesPage(date), () => describeTypes(contract, version, places)],
+    ...examples.map(
+      (example) => [operationPage(date, example), () => describeOperation(contract, version, places, example)] as const,
+    ),
   ]);
+}
+
+/** What a client needs for each of its operations, and a table of them. */
+function overviewPage(contract: InterfaceContract, version: InterfaceVersion, places: Places, pathTo: PathTo): string {
   const { folder } = contract;
+  const older = contract.versions.findLast((candidate) => candidate.version < version.version);
+  const targetOf = places.from(`${version.version}.md`);
+  const overview = version.examples.map((example) => {
+    const field = fieldOf(version, example);
+    return [
+      link(code(example.operation), operationPage(version.version, example)),
+      example.kind,
+      typeLink(field.type, targetOf),
+      field.description ?? '',
+    ];
+  });
   const sections = [
     ...(older === undefined
       ? []
       : describeDifferences(older.version, interfaceDifferences(folder, older.version, version.version))),
     ...describeRequests(contract, version),
-    '## Operations',
-    ...operations.flatMap(({ example, field }) => describeOperation(example, field)),
-    '## Types',
-    legend,
-    ...types.flatMap(describeType),
     ...describeErrors(version.manifest, version.remark, pathTo),
     ...describeAbilities(version.manifest, version.remark),
     ...describeLimits(version.manifest, version.remark, folder),
     ...describeCosts(version.manifest),
   ];
   const headings = sections.flatMap((block) => (block.startsWith('## ') ? [block.slice(3)] : []));
-  const text = page(
+  return page(
     `${contract.title} interface, ${version.version}`,
     [
       introduction(contract, version, pathTo),
       headings.map((heading) => link(heading, anchor(heading))).join(' · '),
+      '## Operations',
       table(['operation', 'kind', 'returns', 'description'], overview),
       ...sections,
     ],
     `${folder}/versions/${version.version}.*`,
   );
-  const anchors = anchorsOf(text);
-  const twice = anchors.filter((each, index) => anchors.indexOf(each) !== index);
-  if (twice.length > 0) throw new Error(`Several headings have the anchor ${twice.join(', ')}.`);
-  return text;
+}
+
+/** The types that are not those of one operation. */
+function describeTypes({ title, folder }: InterfaceContract, { version }: InterfaceVersion, places: Places): string {
+  const path = typesPage(version);
+  return page(
+    `Types of the ${title.toLowerCase()} interface, ${version}`,
+    [
+      `Those that several operations of ${link(version, `${version}.md`)} have. A type of one operation is on the page of the operation.`,
+      legend,
+      ...places.of(path).flatMap((type) => describeType(type, places.from(path))),
+    ],
+    `${folder}/versions/${version}.*`,
+  );
 }
 
 function introduction(contract: InterfaceContract, version: InterfaceVersion, pathTo: PathTo): string {
@@ -72,9 +88,10 @@ function introduction(contract: InterfaceContract, version: InterfaceVersion, pa
     link('version lifecycle', pathTo(`${docsFolder}/versions.md`)),
     link('changelog', `${version.version}.changelog.md`),
     ...upgradeGuides(versions, version),
+    link('types', typesPage(version.version)),
     link('SDL', `${folder}/versions/${version.version}.graphql`),
     link('manifest', `${folder}/versions/${version.version}.manifest.json`),
-    link('types and a typed client', folder),
+    link('package with a typed client', folder),
     link('errors', pathTo(`${docsFolder}/errors.md`)),
   ];
   const audience = oneLine(version.schema.getQueryType()?.description ?? '');
@@ -84,9 +101,3 @@ function introduction(contract: InterfaceContract, version: InterfaceVersion, pa
 const legend = `\`!\` marks a field that is never null, and an argument or input field that is required. The description of any other field explains null. An omitted argument or input field takes its default, or null if it has none. Null means that no value is given.
 
 \`ID\` is the global identifier of a record, a string of the form \`gid://<namespace>/<TypeName>/<number>\`. Treat it as opaque: compare whole strings and do not parse them. \`String\`, \`Int\` (32 bits) and \`Boolean\` are those of GraphQL.`;
-
-function fieldOf({ schema }: InterfaceVersion, { kind, operation }: Example) {
-  const field = schema.getRootType(kind)?.getFields()[operation];
-  if (field === undefined) throw new Error(`The schema has no ${kind} ${operation}.`);
-  return field;
-}

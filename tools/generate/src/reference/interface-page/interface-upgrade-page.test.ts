@@ -92,8 +92,8 @@ test('shows each affected operation before and after, and names the other ones',
     /change of `Query\.name`\. At 2026-11-01: .*\{ name \}.*"Ada".*At 2027-02-01: .*\{ name \{ last \} \}.*"Byron"/,
   );
   expect(sections.get('query old')).toMatch(/2027-02-01 does not have this operation\. $/);
-  expect(sections.get('Unchanged operations')).toContain('versions: [`rate`](2027-02-01.md#query-rate). ');
-  expect(sections.get('New operations')).toContain('[`new`](2027-02-01.md#query-new).');
+  expect(sections.get('Unchanged operations')).toContain('versions: [`rate`](2027-02-01/query-rate.md). ');
+  expect(sections.get('New operations')).toContain('[`new`](2027-02-01/query-new.md).');
 });
 
 test('states that there are no breaking changes', () => {

@@ -4,10 +4,11 @@ import { describeUpgrade, isBreaking } from '../differences.ts';
 import type { Example } from '../examples.ts';
 import { releaseOf } from '../history.ts';
 import type { InterfaceContract, InterfaceVersion } from '../interface-contracts.ts';
-import { anchor, code, codeBlock, link, page } from '../markdown.ts';
+import { code, codeBlock, link, page } from '../markdown.ts';
 import type { PathTo } from '../path-to.ts';
 import { upgradeIntroduction } from '../upgrade-links.ts';
 import { describeExchange, operationHeading } from './operation.ts';
+import { operationPage } from './places.ts';
 import { usedCoordinates } from './used-coordinates.ts';
 
 /**
@@ -106,5 +107,5 @@ function show({ document, exchanges }: Example): string[] {
 }
 
 function linkTo({ version }: InterfaceVersion, example: Example): string {
-  return link(code(example.operation), `${version}.md${anchor(operationHeading(example))}`);
+  return link(code(example.operation), operationPage(version, example));
 }
