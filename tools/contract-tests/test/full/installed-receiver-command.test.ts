@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { findFreePort } from '@deedwire/embedded-postgres';
 import { commandsOf } from '@deedwire/testing';
@@ -21,12 +21,17 @@ import {
 import { lacks } from '../support/standard-webhooks.ts';
 
 const project = await forFile(installReceiverKit());
+const installed = join(project.folder, 'node_modules/@deedwire/webhook-receiver');
+const read = (file: string): string => readFileSync(join(installed, file), 'utf8');
+const skill = 'skills/receive-deedwire-webhooks/SKILL.md';
 
 // `npm install` of the page installs the tarballs in `beforeAll`.
-test('the commands of the README lead from an empty folder to a receiver that passes every check', async () => {
-  const page = readFileSync(join(project.folder, 'node_modules/@deedwire/webhook-receiver/README.md'), 'utf8');
-  const [, program = ''] = /^```ts\n(.*?)^```$/ms.exec(page) ?? [];
-  const [commands = ''] = commandsOf(page, 'Test it', 1);
+test.each([
+  ['the README', 'README.md', 'Test it'],
+  ['the skill', skill, '3. Prove it'],
+])('the commands of %s lead from an empty folder to a receiver that passes every check', async (_, page, section) => {
+  const [, program = ''] = /^```ts\n(.*?)^```$/ms.exec(read('README.md')) ?? [];
+  const [commands = ''] = commandsOf(read(page), section, 1);
   // The installation, the file, and these.
   expect(commands.trim().split('\n').length + 2).toBeLessThan(8);
   writeFileSync(join(project.folder, 'server.mjs'), program);
@@ -36,6 +41,25 @@ test('the commands of the README lead from an empty folder to a receiver that pa
   const [stdout, stderr, [exitCode]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
   expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
   expect(stdout).toMatch(/\n21 passed, 1 unproven, 1 skipped\n$/);
+});
+
+test('the skill has the head that agents read, and names files and commands that are installed', async () => {
+  const page = read(skill);
+  const [, name, description = ''] =
+    /^---\nname: (.+)\ndescription: (.+)\nlicense: Apache-2\.0\n---\n/.exec(page) ?? [];
+  expect(name).toBe(basename(dirname(skill)));
+  expect(description.length).toBeLessThanOrEqual(1_024);
+  const links = [...page.matchAll(/\]\((\.\.\/[^)]+)\)/g)].map(([, link = '']) =>
+    join(installed, dirname(skill), link),
+  );
+  const paths = [...page.matchAll(/`(node_modules\/@deedwire\/[^`]+\/[^`]+)`/g)].map(([, path = '']) =>
+    join(project.folder, path),
+  );
+  expect([links.length, paths.length]).toEqual([5, 2]);
+  expect([...links, ...paths].filter((file) => !existsSync(file))).toEqual([]);
+  const help = await succeed(node, [commandOf(project), '--help'], { cwd: project.folder });
+  const commands = new Set([...page.matchAll(/npx @deedwire\/webhook-receiver (\w+)/g)].map(([, command]) => command));
+  expect([...commands].filter((command) => !new RegExp(`^${command}\\b`, 'm').test(help))).toEqual([]);
 });
 
 // Those of other languages and frameworks: `long/receivers.test.ts`.
