@@ -17,6 +17,7 @@ import { code, link, page, table } from './markdown.ts';
 import { pathFrom, type PathTo } from './path-to.ts';
 import { readPublishedEvents } from './published-events.ts';
 import { upgradeFile, upgrades } from './upgrade-links.ts';
+import { whatsNewPage } from './whats-new-page.ts';
 
 /**
  * Every page, by its path in the folder of the reference.
@@ -34,6 +35,7 @@ export async function referencePages(layout: LayoutWithReference): Promise<Map<s
     pages.set(path, text(pathFrom(layout.reference, path)));
   };
   add('README.md', (pathTo) => indexPage(contracts, events, pathTo));
+  add('whats-new.md', (pathTo) => whatsNewPage(layout, pathTo));
   add('webhooks/README.md', (pathTo) => deliveriesPage(events, pathTo));
   add('webhooks/findings.md', (pathTo) => findingsPage(layout, pathTo));
   for (const contract of contracts) {
