@@ -2,25 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { workspaceRoot } from './run.ts';
-
-interface Claim {
-  claim: string;
-  /** Files of tests, each with parts of titles in it. */
-  proofs: { file: string; titles: string[] }[];
-}
-
-/** The items of the lists of the page: a line with the claim, then one with its proofs. */
-function claimsOf(page: string): Claim[] {
-  return [...page.matchAll(/^- (?<claim>.+)(?:\n {2}(?<proof>.+))?$/gm)].map(({ groups }) => ({
-    claim: groups?.['claim'] ?? '',
-    proofs: [...(groups?.['proof'] ?? '').matchAll(/`(?<file>[^`"]+\.test\.ts)` (?<titles>(?:"[^"]+"(?:, )?)+)/g)].map(
-      (match) => ({
-        file: match.groups?.['file'] ?? '',
-        titles: [...(match.groups?.['titles'] ?? '').matchAll(/"([^"]+)"/g)].map(([, title = '']) => title),
-      }),
-    ),
-  }));
-}
+import { claimsOf } from './threats.ts';
 
 /** The text of a file of tests, and of what it imports of `support`, without the escapes of quotes. */
 function sourceOf(path: string): string {
@@ -35,7 +17,7 @@ function sourceOf(path: string): string {
 const isDeleted = (file: string): boolean =>
   file.includes('/firm/') && !existsSync(join(workspaceRoot, 'packages/firm'));
 
-const claims = claimsOf(readFileSync(join(workspaceRoot, 'docs/threats.md'), 'utf8'));
+const claims = claimsOf(readFileSync(join(workspaceRoot, 'docs/threats/claims.md'), 'utf8'));
 
 test('the page has claims', () => expect(claims.length).toBeGreaterThan(50));
 

@@ -223,8 +223,8 @@ test('the bounds hold for all rows, including those of earlier releases', async 
   ).toEqual([]);
 });
 
-test('docs/threats.md says of every id that an app may write what keeps it from naming a record of others', async () => {
-  const page = readFileSync(join(workspaceRoot, 'docs/threats.md'), 'utf8');
+test('docs/threats/claims.md says of every id that an app may write what keeps it from naming a record of others', async () => {
+  const page = readFileSync(join(workspaceRoot, 'docs/threats/claims.md'), 'utf8');
   const ids = await writtenColumns(`a.attname ~ '(^|_)id$' and a.atttypid = 'bigint'::regtype`);
   expect(ids.length).toBeGreaterThan(10);
   const ofPlatform = ids.filter((name) => !name.startsWith('customer_order.'));

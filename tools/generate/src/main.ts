@@ -86,6 +86,7 @@ const generators: readonly Generator[] = [
     name: 'deployed-service',
     ofWorkspace: async (layouts) => (await import('./deployed-service.ts')).deployedService(layouts),
   },
+  { name: 'threats', ofWorkspace: async () => (await import('./threats.ts')).threats() },
   { name: 'type-references', ofWorkspace: async () => (await import('./type-references.ts')).typeReferences() },
 ];
 

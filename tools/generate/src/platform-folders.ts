@@ -11,3 +11,5 @@ export const receiverFolder = 'packages/webhook-receiver';
 export const serviceFolder = 'packages/service';
 export const signingFolder = 'packages/webhook-signing';
 export const docsFolder = 'docs';
+/** The apps that every service has. */
+export const commonApps = ['apps/webhook-worker', 'apps/operator-cli'];

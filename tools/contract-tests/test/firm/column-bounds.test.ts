@@ -65,8 +65,8 @@ test('the names of event types and versions are shorter than the columns', () =>
   expect(webhookEventTypes.length).toBeLessThanOrEqual(100);
 });
 
-test('docs/threats.md says of every id of the law firm that an app may write what keeps it from naming a record of others', async () => {
-  const page = readFileSync(join(workspaceRoot, 'docs/threats.md'), 'utf8');
+test('docs/threats/claims.md says of every id of the law firm that an app may write what keeps it from naming a record of others', async () => {
+  const page = readFileSync(join(workspaceRoot, 'docs/threats/claims.md'), 'utf8');
   const ids = await writtenColumns(`a.attname ~ '(^|_)id$' and a.atttypid = 'bigint'::regtype`);
   const own = ids.filter(isOwn);
   expect(own.length).toBeGreaterThan(2);

@@ -1,6 +1,13 @@
 import { basename } from 'node:path';
 import type { LayoutWithReference } from '@deedwire/layout';
-import { checkFolder, docsFolder, receiverFolder, serviceFolder, signingFolder } from '../platform-folders.ts';
+import {
+  checkFolder,
+  commonApps,
+  docsFolder,
+  receiverFolder,
+  serviceFolder,
+  signingFolder,
+} from '../platform-folders.ts';
 import { fileExists, readText } from '../workspace-files.ts';
 import { code, link, page } from './markdown.ts';
 import type { PathTo } from './path-to.ts';
@@ -20,7 +27,6 @@ export interface ReleasedChange {
 
 /** What is new for each person who works with Deedwire, from the changelogs of the packages that the person uses. */
 export function whatsNewPage(layout: LayoutWithReference, pathTo: PathTo): string {
-  const apps = ['webhook-worker', 'operator-cli'].map((name) => `apps/${name}`);
   const persons: [person: string, folders: readonly string[], more: string][] = [
     [
       'You send operations',
@@ -30,7 +36,7 @@ export function whatsNewPage(layout: LayoutWithReference, pathTo: PathTo): strin
     ['You receive webhooks', [receiverFolder, ...payloadFolders(layout), signingFolder], ''],
     [
       'You run Deedwire',
-      [...layout.interfaceNames.map(layout.appOf), ...apps],
+      [...layout.interfaceNames.map(layout.appOf), ...commonApps],
       `${link('Upgrade', pathTo(`${docsFolder}/operations/upgrade.md`))} describes how to install a release.`,
     ],
     ['Your application sends webhooks, or serves an interface', [serviceFolder], ''],
