@@ -27,7 +27,7 @@ async function fill(): Promise<void> {
     await t.sql(
       `insert into webhook_event (id, account_id, interface, event_type, snapshot, record_id)
        select id, $1, 'customer', 'order.placed',
-         json_build_object('order', json_build_object('id', 'gid://service/Order/' || n, 'note', n || '@x.example')), n
+         json_build_object('order', json_build_object('id', 'gid://service/Order/' || n, 'buyerEmail', n || '@x.example')), n
        from (${ids}) i`,
       [otherCustomer.accountId],
     );
