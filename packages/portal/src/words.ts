@@ -5,7 +5,7 @@ export type Tone = 'good' | 'warn' | 'bad' | 'idle';
 const tones: readonly (readonly [tone: Tone, values: readonly string[]])[] = [
   ['good', ['HEALTHY', 'DELIVERED', 'COMPLETED', 'CURRENT', 'ADDED', 'CONFIRMED']],
   ['warn', ['RETRYING', 'PENDING', 'RUNNING', 'DEPRECATED', 'CHANGED', 'NOT_CONFIRMED']],
-  ['bad', ['FAILING', 'FAILED', 'RETIRED', 'REMOVED', 'BREAKING', 'STOPPED']],
+  ['bad', ['FAILING', 'FAILED', 'RETIRED', 'REMOVED', 'STOPPED']],
 ];
 
 /** The tone of an enum value. A value that this release does not know is idle. */

@@ -1,19 +1,16 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { hasPayloads, type Layout } from '@deedwire/layout';
+import type { Layout } from '@deedwire/layout';
 import { buildSchema, concatAST, getOperationAST, parse, print, separateOperations, validate } from 'graphql';
 import { runCodegen } from './codegen.ts';
-import { readEventVersions, readInterfaceVersions } from './event-versions.ts';
-import { banner, type Generated, literalOf } from './generated.ts';
+import { readInterfaceVersions } from './event-versions.ts';
+import { banner, type Generated } from './generated.ts';
 import { portalFolder as folder } from './platform-folders.ts';
-import { changesByElement } from './reference/differences.ts';
-import { payloadDifferences, schemaPathOf } from './reference/event-page/payload-fields.ts';
 import { findFiles, readText, workspaceRoot } from './workspace-files.ts';
 
 /**
  * The operations of the portal: their types and hashes for the pages, and the text of each hash for the server. An operation
- * must be valid at the current version of every interface, because the pages are the same. And what the contracts of events say that
- * changes from version to version.
+ * must be valid at the current version of every interface, because the pages are the same.
  */
 export async function portalDocuments(layouts: readonly Layout[]): Promise<Generated> {
   const all = concatAST(findFiles(`${folder}/src/documents/*.graphql`).map((path) => parse(readText(path))));
@@ -58,40 +55,9 @@ export type DocumentId<Result, Variables> = string & { readonly result?: Result;
   return {
     files: new Map([
       [`${folder}/src/generated/documents.ts`, `${banner}\n${types.get('types')}\n${idType}\n${constants.join('')}`],
-      [
-        `${folder}/src/generated/changes.ts`,
-        changesSource(layouts.filter(hasPayloads).map(({ payloads }) => payloads)),
-      ],
       [`${folder}/generated/documents.json`, `${JSON.stringify({ documents }, null, 2)}\n`],
     ]),
   };
-}
-
-function changesSource(packages: readonly string[]): string {
-  // Packages can have events in common: those of the platform.
-  const entries = new Set(packages.flatMap(changesOf));
-  return `${banner}
-/** What changes from one version of an event type to a later one: \`<type> <from> <to>\`. */
-export const changes: Readonly<Record<string, readonly { element: string; isBreaking: boolean; message: string }[]>> = {
-${[...entries].join('')}};
-`;
-}
-
-/** @param payloads the folder of a package of payloads */
-function changesOf(payloads: string): string[] {
-  return readEventVersions(payloads).flatMap(({ type, versions }) => {
-    const served = versions.filter(({ status }) => status !== 'retired').map(({ version }) => version);
-    return served.flatMap((from) =>
-      served
-        .filter((to) => from < to)
-        .map((to) => {
-          const changes = changesByElement(
-            payloadDifferences(schemaPathOf(payloads, type, from), schemaPathOf(payloads, type, to)),
-          );
-          return `  '${type} ${from} ${to}': ${literalOf(changes)},\n`;
-        }),
-    );
-  });
 }
 
 /** @param contract the folder of the contract of an interface */

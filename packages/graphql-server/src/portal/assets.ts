@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Service } from '@deedwire/core';
+import { payloadChanges } from './payload-changes.ts';
 
 /** The built pages, in memory: less than a megabyte. */
 export interface PortalPages {
@@ -45,11 +46,12 @@ export function findPages(): string | null {
 }
 
 /** Null if the pages are not built. */
-export async function readPages(folder: string, { names }: Service): Promise<PortalPages | null> {
+export async function readPages(folder: string, service: Service): Promise<PortalPages | null> {
   const index = await readFile(join(folder, 'index.html'), 'utf8').catch(() => null);
   if (index === null) return null;
   if (!reloadElement.test(index)) throw new Error('The page of the portal does not load assets/reload.js.');
-  if (!index.includes(prefixElement)) throw new Error('The page of the portal has no place for the header prefix.');
+  for (const element of [prefixElement, changesElement])
+    if (!index.includes(element)) throw new Error(`The page of the portal has no ${element}.`);
   const assets = new Map<string, PortalAsset>();
   for (const name of await readdir(join(folder, 'assets'))) {
     const type = contentTypes[extname(name)];
@@ -57,10 +59,14 @@ export async function readPages(folder: string, { names }: Service): Promise<Por
     const text = await readFile(join(folder, 'assets', name));
     assets.set(name, { gzip: gzipSync(text), contentType: `${type}; charset=utf-8` });
   }
+  const changes = JSON.stringify(payloadChanges(service));
+  const changesFile = `payload-changes-${hash('sha256', changes, 'base64url').slice(0, 8)}.json`;
+  assets.set(changesFile, { gzip: gzipSync(changes), contentType: 'application/json; charset=utf-8' });
   const script = await readFile(join(folder, 'assets/reload.js'), 'utf8');
   const page = index
     .replace(reloadElement, () => `<script>${script}</script>`)
-    .replace(prefixElement, () => `<meta name="header-prefix" content="${names.headerPrefix}" />`);
+    .replace(prefixElement, () => `<meta name="header-prefix" content="${service.names.headerPrefix}" />`)
+    .replace(changesElement, () => `<meta name="payload-changes" content="./assets/${changesFile}" />`);
   return {
     documents: await readFile(join(folder, 'documents.json'), 'utf8'),
     index: (base) => page.replaceAll('"./assets/', () => `"${base}assets/`),
@@ -80,6 +86,9 @@ export async function readPages(folder: string, { names }: Service): Promise<Por
 
 /** Gets the header prefix of the service. */
 const prefixElement = '<meta name="header-prefix" content="" />';
+
+/** Gets the path of the file with what the versions of payloads change. */
+const changesElement = '<meta name="payload-changes" content="" />';
 
 /** Its script becomes a part of the page, because it has to run when no file arrives. */
 const reloadElement = /<script\s+src="\.\/assets\/reload\.js"><\/script>/;

@@ -1,9 +1,8 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { Props } from '../cause.tsx';
-import { changes } from '../generated/changes.ts';
 import * as documents from '../generated/documents.ts';
 import { go, Link, search, useUrl } from '../location.tsx';
-import { differencesOf } from '../payload-differences.ts';
+import { type Difference, differencesOf } from '../payload-differences.ts';
 import { Failure, send } from '../request.ts';
 import { gidOf, useMay, useSession } from '../session.ts';
 import { TestEvent } from '../test-event.tsx';
@@ -178,19 +177,38 @@ interface Versions {
   readonly version: string;
 }
 
+/** As the server writes it, for each pair of versions. */
+type PayloadChange = Pick<Difference, 'path' | 'before' | 'after'>;
+
 function Changes({ type, pinned, version }: Versions) {
-  const [from, to] = [pinned, version].toSorted();
-  const rows = changes[`${type} ${from} ${to}`]?.map(({ element, isBreaking, message }) => [
-    <code>{element}</code>,
-    <State value={isBreaking ? 'BREAKING' : 'COMPATIBLE'} />,
-    message,
+  const [from = '', to = ''] = [pinned, version].toSorted();
+  const [changes, setChanges] = useState<Record<string, PayloadChange[]> | null | undefined>();
+  useEffect(() => void readChanges().then(setChanges, () => setChanges(null)), []);
+  const rows = changes?.[`${type} ${from} ${to}`]?.map(({ path, before, after }) => [
+    <State value={before === null ? 'ADDED' : after === null ? 'REMOVED' : 'CHANGED'} />,
+    <code>{path}</code>,
+    before ?? '–',
+    after ?? '–',
   ]);
   return (
     <>
       <h2>{`What the contract changes from ${from} to ${to}`}</h2>
-      {rows?.length ? <Table head={['Field', 'Kind', 'Change']} rows={rows} /> : <p>No field changes.</p>}
+      {changes === null && <p>The changes could not be loaded. Reload this page to try again.</p>}
+      {rows?.length === 0 && <p>No field changes.</p>}
+      {rows !== undefined && rows.length > 0 && (
+        <div className="sides">
+          <Table head={['Change', 'Field', from, to]} rows={rows} />
+        </div>
+      )}
     </>
   );
+}
+
+async function readChanges(): Promise<Record<string, PayloadChange[]>> {
+  const path = document.querySelector<HTMLMetaElement>('meta[name="payload-changes"]')?.content ?? '';
+  const response = await fetch(path);
+  if (!response.ok) throw new Error(String(response.status));
+  return await response.json();
 }
 
 function Events({ subscriptionId, type, pinned, version }: Versions & { subscriptionId: string }) {

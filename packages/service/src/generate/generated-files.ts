@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isOwnEventType, type Service, ServiceError } from '@deedwire/core';
+import { openSchemaOf } from '@deedwire/core/payload-fields';
 import { addToCommonSdl, type Written } from '@deedwire/graphql-server/compose-sdl';
 import { messageOf } from '@deedwire/store';
 import { buildSchema } from 'graphql';
-import { z } from 'zod';
 import { readCommonSdl } from '../common-half.ts';
 import type { ServedVersion } from '../define-service.ts';
 
@@ -44,12 +44,6 @@ export async function generatedFiles(
   return files;
 }
 
-/** Receivers accept unknown members, and a format says what its pattern, which releases of zod word differently, repeats. */
-function open({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
-  delete jsonSchema.additionalProperties;
-  if (jsonSchema.format !== undefined) delete jsonSchema.pattern;
-}
-
 /** A preview can change. */
 function payloadFiles({ events }: Service): Map<string, GeneratedFile> {
   const ofApplication = events.filter(({ type }) => !isOwnEventType(type));
@@ -59,7 +53,7 @@ function payloadFiles({ events }: Service): Map<string, GeneratedFile> {
       .map(({ version, status, data }): [string, GeneratedFile] => [
         `events/${type}/${version}.json`,
         {
-          text: `${JSON.stringify(z.toJSONSchema(data, { override: open }), null, 2)}\n`,
+          text: `${JSON.stringify(openSchemaOf(data), null, 2)}\n`,
           promised: status === 'preview' ? null : `${type} at ${version}`,
         },
       ]),

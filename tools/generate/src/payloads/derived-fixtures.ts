@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import { type PayloadSchema, withoutNull } from '@deedwire/core/payload-fields';
 import { readRecords, releasedStatus } from '@deedwire/release';
 import { contractFolderOf } from '../event-versions.ts';
-import { type PayloadSchema, withoutNull } from '../reference/event-page/payload-fields.ts';
 import { filesBelow, workspaceRoot } from '../workspace-files.ts';
 import type { EventVersion } from './event-types.ts';
 

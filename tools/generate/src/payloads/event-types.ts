@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { PayloadSchema } from '@deedwire/core/payload-fields';
 import type { LayoutWithPayloads } from '@deedwire/layout';
 import type { z } from 'zod';
 import { type ListedVersion, readEventVersions, requireFile } from '../event-versions.ts';
 import { commonFolder, ownEventsFolder } from '../platform-folders.ts';
-import type { PayloadSchema } from '../reference/event-page/payload-fields.ts';
 import { readText, workspaceRoot } from '../workspace-files.ts';
 import { publishedSchema } from './payload-schema.ts';
 import { type EventSources, type TypicalBody, typicalBodyOf } from './typical-body.ts';

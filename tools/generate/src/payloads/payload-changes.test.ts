@@ -1,6 +1,6 @@
 import { hasPayloads, readLayouts } from '@deedwire/layout';
 import { expect, test } from 'vitest';
-import { payloadRules } from '../reference/event-page/payload-fields.ts';
+import { payloadRules } from '../reference/event-page/payload-differences.ts';
 import { readText } from '../workspace-files.ts';
 import { isBreakingChange, payloadChanges } from './payload-changes.ts';
 

@@ -1,6 +1,6 @@
 import { compareJsonSchemas, type SourceText } from '@deedwire/contract-check';
 import { z } from 'zod';
-import { payloadRules } from '../reference/event-page/payload-fields.ts';
+import { payloadRules } from '../reference/event-page/payload-differences.ts';
 import { publishedSchema } from './payload-schema.ts';
 
 /** A change of a member of a payload. */

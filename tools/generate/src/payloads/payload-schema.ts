@@ -1,7 +1,7 @@
+import type { PayloadSchema } from '@deedwire/core/payload-fields';
 import type { JSONSchema } from 'json-schema-to-typescript';
 import { z } from 'zod';
 import { notice } from '../generated.ts';
-import type { PayloadSchema } from '../reference/event-page/payload-fields.ts';
 
 type Override = (node: { zodSchema: z.core.$ZodTypes; jsonSchema: z.core.JSONSchema.BaseSchema }) => void;
 

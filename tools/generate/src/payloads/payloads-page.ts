@@ -1,5 +1,5 @@
+import { payloadFields } from '@deedwire/core/payload-fields';
 import { z } from 'zod';
-import { payloadFields } from '../reference/event-page/payload-fields.ts';
 import { code, table } from '../reference/markdown.ts';
 import { isBreakingChange, payloadChanges } from './payload-changes.ts';
 import { publishedSchema, typedSchema } from './payload-schema.ts';

@@ -1,8 +1,8 @@
+import type { PayloadSchema } from '@deedwire/core/payload-fields';
 import { hasPayloads, readLayout, readLayouts } from '@deedwire/layout';
 import { copyShop } from '@deedwire/layout/shop';
 import { expect, onTestFinished, test } from 'vitest';
 import { writeGenerated } from '../generated.ts';
-import type { PayloadSchema } from '../reference/event-page/payload-fields.ts';
 import { fileExists, readText } from '../workspace-files.ts';
 import { composedPayloads } from './composed-payloads.ts';
 import { areFixturesFrozen, derivedFixturesOf } from './derived-fixtures.ts';

@@ -1,3 +1,4 @@
+import { type PayloadSchema, withoutNull } from '@deedwire/core/payload-fields';
 import type { LayoutWithReference } from '@deedwire/layout';
 import { exampleFindings } from '@deedwire/webhook-diagnosis';
 import type { Generated } from '../generated.ts';
@@ -8,7 +9,6 @@ import { changelogPage } from './changelog-page.ts';
 import { deliveriesPage } from './deliveries-page.ts';
 import { interfaceDifferences } from './differences.ts';
 import { eventPage, payloadUpgradePage } from './event-page/event-page.ts';
-import { type PayloadSchema, withoutNull } from './event-page/payload-fields.ts';
 import { indexPage } from './index-page.ts';
 import { readInterfaceContracts } from './interface-contracts.ts';
 import { interfacePages } from './interface-page/interface-page.ts';

@@ -1,3 +1,4 @@
+import { type PayloadField, payloadFields, type PayloadSchema } from '@deedwire/core/payload-fields';
 import { z } from 'zod';
 import type { EventType, EventVersion } from '../../payloads/event-types.ts';
 import { docsFolder } from '../../platform-folders.ts';
@@ -9,14 +10,7 @@ import type { PathTo } from '../path-to.ts';
 import type { PublishedEvents } from '../published-events.ts';
 import { upgradeGuides, upgradeIntroduction } from '../upgrade-links.ts';
 import { exampleDelivery, exampleSecret } from './example-delivery.ts';
-import {
-  payloadDifferences,
-  type PayloadField,
-  payloadFields,
-  type PayloadSchema,
-  readPayloadSchema,
-  schemaPathOf,
-} from './payload-fields.ts';
+import { payloadDifferences, readPayloadSchema, schemaPathOf } from './payload-differences.ts';
 
 /**
  * The page of one payload version of an event type.

@@ -1,9 +1,11 @@
-import { compareJsonSchemas } from '@deedwire/contract-check';
-import type { RecordedChange } from '@deedwire/release';
-import { readText } from '../../workspace-files.ts';
-import { sourceOf } from '../differences.ts';
-import type { Remark } from '../history.ts';
-import { code } from '../markdown.ts';
+import * as z from 'zod';
+
+/**
+ * Returns a sentence about the release that added an element.
+ *
+ * @param parent the coordinate of the element around it. Null if there is none.
+ */
+type Remark = (coordinate: string, parent: string | null) => string;
 
 /** The JSON Schema keywords that payload schemas use. */
 export interface PayloadSchema {
@@ -34,6 +36,7 @@ export interface PayloadSchema {
 export interface PayloadField {
   /** For example `data.order.id`, or `data.lines[*].quantity` of each item of an array. */
   path: string;
+  /** In words. Values and patterns are code of Markdown. */
   type: string;
   /** True if the field can be null. Its description then explains null. */
   isNullable: boolean;
@@ -50,21 +53,30 @@ const known = new Set(
     .split(' '),
 );
 
-/** @param path path of the published JSON Schema, relative to the workspace root */
-export function readPayloadSchema(path: string): PayloadSchema {
-  return JSON.parse(readText(path));
+/**
+ * The JSON Schema of the data of a payload. Receivers accept unknown members, and a format says what its pattern, which releases of zod
+ * word differently, repeats.
+ */
+export function openSchemaOf(data: z.ZodType): PayloadSchema {
+  const schema = z.toJSONSchema(data, {
+    override({ jsonSchema }) {
+      delete jsonSchema.additionalProperties;
+      if (jsonSchema.format !== undefined) delete jsonSchema.pattern;
+    },
+  });
+  return JSON.parse(JSON.stringify(schema));
 }
 
 /**
  * Every field of a body. A field comes before the fields inside it.
  *
  * @param remark about the releases that added fields
- * @throws {Error} if a field uses a keyword that the table of fields does not show
+ * @throws {Error} if a field uses another keyword
  */
 export function payloadFields(schema: PayloadSchema, remark: Remark = () => '', parent = ''): PayloadField[] {
   const unknown = Object.keys(schema).filter((keyword) => !known.has(keyword));
   if (unknown.length > 0)
-    throw new Error(`${parent || 'the body'}: the reference does not show the keyword ${unknown.join(', ')}`);
+    throw new Error(`${parent || 'the body'}: a payload cannot have the keyword ${unknown.join(', ')}`);
   const members = Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
     const path = parent === '' ? name : `${parent}.${name}`;
     const { isNullable, ...field } = withoutNull(property);
@@ -144,38 +156,6 @@ function gidForm(pattern: string): string | null {
   return typeName === undefined ? null : `gid://<namespace>/${typeName}/<number>`;
 }
 
-/**
- * The JSON Schema of a payload version, relative to the workspace.
- *
- * @param payloads the package of payloads
- */
-export function schemaPathOf(payloads: string, type: string, version: string): string {
-  return `${payloads}/json-schema/${type}/${version}.json`;
-}
-
-/** The rules of the gate for payloads, as in the `package.json` of a package of payloads: its validators reject what they do not know. */
-export const payloadRules = { direction: 'producer', closedOutputs: true } as const;
-
-/**
- * The changes between two payload versions, by field path. The `version` field always differs and is omitted.
- *
- * @param older path of a JSON Schema, relative to the workspace root
- * @param newer path of a JSON Schema, relative to the workspace root
- */
-export function payloadDifferences(older: string, newer: string): RecordedChange[] {
-  const before = pathsOf(older);
-  const after = pathsOf(newer);
-  const { changes } = compareJsonSchemas(sourceOf(older), sourceOf(newer), payloadRules);
-  return changes
-    .map((change) => ({ ...change, coordinate: change.coordinate.replace(/^\$\./, '') }))
-    .filter(({ coordinate }) => coordinate !== 'version')
-    .map((change) => {
-      if (!after.has(change.coordinate)) return { ...change, message: 'The field was removed.' };
-      if (!before.has(change.coordinate)) return { ...change, message: 'The field was added.' };
-      return change;
-    });
-}
-
-function pathsOf(file: string): Set<string> {
-  return new Set(payloadFields(readPayloadSchema(file)).map(({ path }) => path));
+function code(text: string): string {
+  return `\`${text}\``;
 }

@@ -66,16 +66,16 @@ test.each<[string, PayloadSchema]>([
   expect(payloadFields({ properties: { field: schema }, required: ['field'] })[0]?.type).toBe(type);
 });
 
-test('names a field whose items have a keyword that AsyncAPI does not have', () => {
+test('names a field whose items have a keyword that payloads cannot have', () => {
   const pairs = { type: 'array', items: { type: 'array', prefixItems: [text, text] } };
   expect(() => payloadFields({ properties: { pairs }, required: ['pairs'] }, () => '', 'data')).toThrow(
-    'data.pairs[*]: the reference does not show the keyword prefixItems',
+    'data.pairs[*]: a payload cannot have the keyword prefixItems',
   );
 });
 
 test('names a field with alternatives', () => {
   const either = { anyOf: [text, { type: 'boolean' }] };
   expect(() => payloadFields({ properties: { either }, required: ['either'] }, () => '', 'data')).toThrow(
-    'data.either: the reference does not show the keyword anyOf',
+    'data.either: a payload cannot have the keyword anyOf',
   );
 });
