@@ -32,6 +32,13 @@ test('nothing that waits in a closed copy is sent, clients of the original are r
   expect(running).toMatchObject({ exitCode: 1, stdout: '' });
   expect(running.stderr).toMatch(/^error: A process of webhook-worker is connected to this database\. /);
   await harness.stopWorker(worker);
+  // A pooler keeps the connections of a process that has ended.
+  const endSessionsOf = (login: string) =>
+    sql(
+      `select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = current_database() and usename like $1`,
+      [`%_${login}`],
+    );
+  await endSessionsOf('webhook_worker');
 
   // What the copy has: a pending delivery, a retry of a delivered one, an event and a test event in the queue, two keys, a link and an invite.
   await retryWebhookDelivery(harness.customerApi, accounts.customer, { id: delivered?.id ?? '' });
@@ -48,10 +55,7 @@ test('nothing that waits in a closed copy is sent, clients of the original are r
   expect((await copied('--dry-run')).stderr).toMatch(
     /^error: A process of the login \S+_customer_api is connected to /,
   );
-  await sql(
-    `select pg_terminate_backend(pid, 10000) from pg_stat_activity
-     where datname = current_database() and usename like '%_customer_api'`,
-  );
+  await endSessionsOf('customer_api');
   await sql(`insert into webhook_worker (name, leased_until) values ('original', now() + interval '1 hour')`);
   expect((await copied('--dry-run')).stderr).toMatch(/^error: A worker has a lease on this database until 20\S+Z\. /);
   await sql(`update webhook_worker set leased_until = now()`);
