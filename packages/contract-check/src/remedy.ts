@@ -91,7 +91,7 @@ function keepReleased(packageName: string, file: string, declaring: Declaring): 
     return remedyOf(
       `restore the package ${packageName}. To remove or rename it, list the change in contract-exceptions.json in an earlier, separate pull request.`,
     );
-  if (!/^(?:versions|json-schema)\//.test(file))
+  if (!/^(?:versions|json-schema)\/|(?:^|\/)\d{4}-\d{2}-\d{2}\./.test(file))
     return remedyOf(`revert the major changes in ${file}: restore what was released, and only add to it.`);
   const remedy = `revert the major changes in ${file}. To make them, add a new version in a new file, which is minor`;
   if (!declaring.usesChangesets) return remedyOf(`${remedy}.`);

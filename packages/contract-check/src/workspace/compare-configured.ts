@@ -150,7 +150,7 @@ async function compareEntry(context: ComparisonContext, entry: Entry): Promise<C
       version: baseline.version,
       ...compareRelease(context, {
         name,
-        ...snapshotsOf(contracts, baseline.files, files),
+        ...snapshotsOf(contracts, baseline.files, files, schemasBeside(context, entry)),
         folder,
         foldersBefore: [folderBefore, baseline.folder ?? folderBefore],
         settings: [{ ...defaultSettings, ...contracts, frozen: contracts.frozen ?? false }],
@@ -166,8 +166,22 @@ async function compareEntry(context: ComparisonContext, entry: Entry): Promise<C
   };
 }
 
+/** The SDL that is listed for the folder of manifests. As it is merged: changes cannot choose one that lacks a coordinate. */
+function schemasBeside({ now, merged }: ComparisonContext, { contracts }: Entry): readonly ConfiguredContracts[] {
+  const { config } = merged ?? now;
+  if (contracts.kind !== 'manifest') return [];
+  return (config.contracts ?? []).filter(
+    (each) => each.kind === 'graphql' && folderOf(each) === folderOf(contracts) && each.package === contracts.package,
+  );
+}
+
 /** The rules for versions apply to the files that `versions.json` in the folder lists on either side, but to no API reports. */
-function snapshotsOf(contracts: ConfiguredContracts, before: PackageFiles, now: PackageFiles) {
+function snapshotsOf(
+  contracts: ConfiguredContracts,
+  before: PackageFiles,
+  now: PackageFiles,
+  schemas: readonly ConfiguredContracts[],
+) {
   const lists = [before, now].flatMap((files) => {
     const read = files.get('versions.json');
     return read === undefined ? [] : [parseJson(read()).value];
@@ -179,7 +193,8 @@ function snapshotsOf(contracts: ConfiguredContracts, before: PackageFiles, now: 
   // A `versions.json` that lists none of the files belongs to something else.
   const hasVersions = [...from, ...to].some(({ version }) => version !== null);
   const states = (files: PackageFiles): PackageFiles => (hasVersions ? files : new Map());
-  return { from: snapshot(from, states(before)), to: snapshot(to, states(now)) };
+  const sdl = schemas.flatMap((each) => configuredIn(before, each, versionOf));
+  return { from: snapshot(from, states(before), sdl), to: snapshot(to, states(now)) };
 }
 
 /** The released files of an entry, from its `baseline` or from the latest release of its package. */

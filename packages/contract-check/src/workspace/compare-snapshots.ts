@@ -153,11 +153,16 @@ function compareFiles(context: Context, file: ContractFile, counterpart: Contrac
 
 /** Returns whether the SDL of a version had a coordinate. Without valid SDL, every coordinate is assumed to have existed. */
 function existedIn(baseline: Snapshot, version: string | null, partial: boolean): (coordinate: string) => boolean {
-  const sdl = [...filesOf(baseline, version).values()].find(({ kind }) => kind === 'graphql');
-  if (sdl === undefined) return () => true;
+  const all = [...baseline.contracts.values(), ...baseline.schemas].filter(
+    (file) => file.kind === 'graphql' && isVersioned(file) && file.version === version,
+  );
   // The comparison of the SDL reports what is invalid.
-  const contract = ifValid(() => readGraphqlContract([sdl.read()], { partial, withoutDirectives: false, isOld: true }));
-  return (coordinate) => contract === null || contract.locator.locationOf(coordinate) !== null;
+  const contracts = all.map((sdl) =>
+    ifValid(() => readGraphqlContract([sdl.read()], { partial, withoutDirectives: false, isOld: true })),
+  );
+  return (coordinate) =>
+    contracts.length === 0 ||
+    contracts.some((contract) => contract === null || contract.locator.locationOf(coordinate) !== null);
 }
 
 function filesOf(snapshot: Snapshot, version: string | null): Map<string, ContractFile> {

@@ -93,12 +93,20 @@ export function configuredIn(
   return filesAmong(files, matchingPaths(files, patterns), kind, versionOf);
 }
 
-/** @param files among them is the `versions.json` that applies */
-export function snapshot(contracts: readonly ContractFile[], files: PackageFiles) {
+/**
+ * @param files among them is the `versions.json` that applies
+ * @param schemas the SDL of versions of which only the manifests are among the contracts
+ */
+export function snapshot(
+  contracts: readonly ContractFile[],
+  files: PackageFiles,
+  schemas: readonly ContractFile[] = [],
+) {
   const listed = files.get('versions.json')?.() ?? { file: 'versions.json', text: '{}' };
   return {
     /** By path. */
     contracts: new Map(contracts.map((contract) => [contract.path, contract])),
+    schemas,
     ...readVersionStates(listed),
   };
 }
