@@ -90,34 +90,53 @@ test('a field that the SDL renames does not compile in the module, and is named 
   expect(await deedwire('check')).toEqual({ code: 0, output: '' });
 });
 
-test('a second version is one more SDL and one more module, beside the first one', async () => {
-  for (const path of [ownSdl, manifest, module]) {
-    const text = await readFile(join(folder, path), 'utf8');
-    const later = text.replaceAll('generated/2026-11-01', 'generated/2027-02-01').replaceAll('reason', 'note');
-    await writeFile(join(folder, path.replace('2026-11-01', '2027-02-01')), later);
-  }
-  await edit('deedwire/patient/2027-02-01.ts', (text) =>
-    text.replace('{ ...appointment, startsAt', '{ id: appointment.id, reason: note, startsAt'),
-  );
+test('a second date of the interface and of an event are two edited files, and what `generate` writes', async () => {
   await edit('deedwire/service.ts', (text) =>
-    text.replace(
-      "versions: { '2026-11-01': { serve: () => import('./patient/2026-11-01.ts') } }",
-      `versions: {
+    text
+      .replace(
+        "versions: { '2026-11-01': { serve: () => import('./patient/2026-11-01.ts') } }",
+        `versions: {
         '2026-11-01': { serve: () => import('./patient/2026-11-01.ts') },
-        '2027-02-01': { edition: '2026-11-01', serve: () => import('./patient/2027-02-01.ts') },
+        '2027-03-01': { edition: '2026-11-01', serve: () => import('./patient/2027-03-01.ts') },
       }`,
-    ),
+      )
+      .replace(
+        'appointment: { id, startsAt, reason } }),\n    },',
+        `$&
+    '2027-03-01': {
+      status: 'preview',
+      data: z.object({ startsAt: z.iso.datetime() }),
+      render: ({ appointment: { startsAt } }) => ({ startsAt }),
+    },`,
+      ),
   );
-  expect(await deedwire('generate')).toEqual({
+  const [laterSdl, laterModule] = [ownSdl, module].map((path) => path.replace('2026-11-01', '2027-03-01'));
+  const begun = [laterSdl, manifest.replace('2026-11-01', '2027-03-01'), laterModule];
+  const composed = ['patient/2027-03-01.graphql', 'patient/generated/2027-03-01.ts'].map((path) => `deedwire/${path}`);
+  const others = ['events/appointment.booked/2027-03-01.json', 'patient/versions.json', 'events/versions.json'];
+  const { code, output } = await deedwire('generate');
+  expect({ code, files: output.trim().split('\n').toSorted() }).toEqual({
     code: 0,
-    output: 'wrote  deedwire/patient/2027-02-01.graphql\nwrote  deedwire/patient/generated/2027-02-01.ts\n',
+    files: [...begun, ...composed, ...others.map((path) => `deedwire/${path}`)]
+      .map((path) => `wrote  ${path}`)
+      .toSorted(),
   });
+  // It begins as the version before it.
+  expect(await deedwire('check')).toEqual({ code: 0, output: '' });
+
+  await edit(laterSdl ?? '', (sdl) => sdl.replaceAll('reason', 'note'));
+  await edit(laterModule ?? '', (text) =>
+    text
+      .replaceAll('reason', 'note')
+      .replace('{ ...appointment, startsAt', '{ id: appointment.id, reason: note, startsAt'),
+  );
+  expect(await deedwire('generate')).toEqual({ code: 0, output: composed.map((path) => `wrote  ${path}\n`).join('') });
   expect(await deedwire('check')).toEqual({ code: 0, output: '' });
   expect(await compile()).toBe('');
   await edit('deedwire/service.ts', (text) => text.replace("edition: '2026-11-01', ", ''));
   expect(await deedwire('generate')).toEqual({
     code: 1,
-    output: expect.stringContaining('No edition has the date 2027-02-01. There are 2026-11-01.'),
+    output: expect.stringContaining('No edition has the date 2027-03-01. There are 2026-11-01.'),
   });
 });
 

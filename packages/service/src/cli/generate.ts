@@ -2,26 +2,32 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join, relative } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { ServiceError } from '@deedwire/core';
+import { beginVersions } from '../generate/begin-versions.ts';
 import { generatedFiles } from '../generate/generated-files.ts';
 import { interfaceCode } from '../interface-code.ts';
 import { loadService } from './load-service.ts';
 
 /**
- * Writes what is composed of the SDL of the application and the edition of each version, and the schemas of payloads. Prints the files that
- * it changes.
+ * Writes what is composed of the SDL of the application and the edition of each version, and the schemas of payloads. A version without SDL
+ * begins with the files of the version before it. Prints the files that it changes.
  *
  * @param serviceFile the module of the service
  * @throws {ServiceError} if a payload changes on which customers rely. Then it writes nothing
  */
 export async function generate(serviceFile: string): Promise<void> {
+  const { service } = await loadService(serviceFile);
+  for (const [path, text] of beginVersions(service, dirname(serviceFile)))
+    write(join(dirname(serviceFile), path), text);
   const changed = (await filesOf(serviceFile)).filter(({ isUpToDate }) => !isUpToDate);
   const broken = changed.filter(({ isPromised }) => isPromised).map(problemOf);
   if (broken.length > 0) throw new ServiceError(broken);
-  for (const { file, text } of changed) {
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, text);
-    process.stdout.write(`wrote  ${relative(process.cwd(), file)}\n`);
-  }
+  for (const { file, text } of changed) write(file, text);
+}
+
+function write(file: string, text: string): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+  process.stdout.write(`wrote  ${relative(process.cwd(), file)}\n`);
 }
 
 /**

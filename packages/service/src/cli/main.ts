@@ -6,6 +6,8 @@ import { buildOf, runMain } from '@deedwire/service-runtime';
 import { Command } from 'commander';
 import { runInterface } from '../run-interface.ts';
 import { runWorker } from '../run-worker.ts';
+import { CommandError } from './command-error.ts';
+import { compareWithRelease } from './compare-with-release.ts';
 import { devHelp } from './dev-text.ts';
 import { check, generate } from './generate.ts';
 import { init } from './init.ts';
@@ -53,10 +55,17 @@ program
   .description(
     'compare payloads with what customers rely on, generated files with their sources, and code with its SDL',
   )
-  .action(async () => {
-    const problems = await check(serviceFile());
+  .option(
+    '--against [commit]',
+    'compare each version, too, with that of a commit, a tag or a branch (default: the latest release, if the repository uses Changesets)',
+  )
+  .action(async ({ against }: { against?: string | true }) => {
+    const file = serviceFile();
+    const problems = await check(file);
     process.stdout.write(problems.map((problem) => `${problem}\n`).join(''));
     if (problems.length > 0) process.exitCode = 1;
+    else if (against !== undefined)
+      process.exitCode = await compareWithRelease(file, against === true ? null : against);
   });
 
 program
@@ -116,6 +125,6 @@ async function operate(command: readonly string[]): Promise<void> {
 }
 
 await program.parseAsync().catch((error: unknown) => {
-  if (!(error instanceof ServiceError)) throw error;
+  if (!(error instanceof ServiceError || error instanceof CommandError)) throw error;
   program.error(`error: ${error.message}`);
 });

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isOwnEventType, type Service, ServiceError } from '@deedwire/core';
+import { isOwnEventType, type Service, ServiceError, type VersionLifecycle } from '@deedwire/core';
 import { openSchemaOf } from '@deedwire/core/payload-fields';
 import { addToCommonSdl, type Written } from '@deedwire/graphql-server/compose-sdl';
 import { messageOf } from '@deedwire/store';
@@ -16,7 +16,7 @@ export interface GeneratedFile {
 
 /**
  * What is composed of the application's half of each version and its edition: the SDL and, in TypeScript, its types. And the JSON Schema of
- * each payload of its events.
+ * each payload of its events, and the status of each version.
  *
  * @param folder that of the service
  * @returns by path in the folder
@@ -27,7 +27,7 @@ export async function generatedFiles(
   folder: string,
   isTypeScript: boolean,
 ): Promise<Map<string, GeneratedFile>> {
-  const files = payloadFiles(service);
+  const files = new Map([...payloadFiles(service), ...statusFiles(service)]);
   for (const [name, { versions }] of Object.entries(service.interfaces)) {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as `defineService` has kept them
     for (const { version, edition, serve, status } of versions as readonly ServedVersion[]) {
@@ -59,6 +59,36 @@ function payloadFiles({ events }: Service): Map<string, GeneratedFile> {
       ]),
   );
   return new Map(payloads);
+}
+
+/** By what `contract-check` knows which versions of a release must not break. */
+function statusFiles({ interfaces, events }: Service): [string, GeneratedFile][] {
+  const ofApplication = events.filter(({ type }) => !isOwnEventType(type));
+  const states = new Map<string, object>(
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as `defineService` has kept them
+    Object.entries(interfaces).map(([name, { versions }]) => [name, statesOf(versions as readonly ServedVersion[])]),
+  );
+  // An interface can have the name of the folder.
+  if (ofApplication.length > 0)
+    states.set('events', {
+      ...states.get('events'),
+      ...Object.fromEntries(ofApplication.map(({ type, versions }) => [type, statesOf(versions)])),
+    });
+  return [...states].map(([folder, state]) => [
+    `${folder}/versions.json`,
+    { text: `${JSON.stringify(state, null, 2)}\n`, promised: null },
+  ]);
+}
+
+interface Dated extends VersionLifecycle {
+  readonly version: string;
+  readonly deprecatedOn: string | null;
+}
+
+function statesOf(versions: readonly Dated[]): object {
+  return Object.fromEntries(
+    versions.map(({ version, status, deprecatedOn, sunsetOn }) => [version, { status, deprecatedOn, sunsetOn }]),
+  );
 }
 
 /** @throws {ServiceError} */
