@@ -15,7 +15,7 @@ export {
   type UserError,
   idempotencyErrorCodes,
 } from './kernel/errors.ts';
-export { eventContractsOf } from './kernel/event-contracts.ts';
+export { contractPackageOf, eventContractsOf } from './kernel/event-contracts.ts';
 export { cursorOf, type Page, type PageRequest } from './kernel/page.ts';
 
 // Organizations, accounts, their clients and keys, sessions of the portal, and the audit log.

@@ -65,7 +65,7 @@ export interface InterfaceServiceOptions<Served extends Service = Service> exten
   /** Sent in the User-Agent of handshakes. */
   appVersion: string;
   /** The file that `pnpm build` writes. */
-  contracts?: URL;
+  contracts?: URL | (() => Promise<string>);
   /** Whether it serves `/health`, `/ready` and `/metrics`, on ADMIN_PORT. Defaults to false. */
   servesAdmin?: boolean | undefined;
 }

@@ -19,13 +19,14 @@ export interface StartInterfaceOptions extends StartAppOptions {
 export async function startInterface<Served extends Service>(
   service: Served,
   interfaceName: InterfaceName & keyof Served['interfaces'],
-  { app, code, env, servesAdmin }: StartInterfaceOptions,
+  { app, code, env, servesAdmin, ...given }: StartInterfaceOptions,
 ): Promise<RunningApp<RunningServer>> {
   const config = readInterfaceConfig(service, interfaceName, env);
-  const { version: appVersion, contracts } = buildOf(app);
+  const build = buildOf(app);
   const loaded = await code();
   checkCode(service, interfaceName, loaded.contract);
-  const options = { ...loaded, service, interfaceName, config, appVersion, contracts, servesAdmin };
+  const { contracts = build.contracts } = given;
+  const options = { ...loaded, service, interfaceName, config, appVersion: build.version, contracts, servesAdmin };
   const { whenReady: ready, ...running } = await startInterfaceService(options);
   return { ready, ...running };
 }

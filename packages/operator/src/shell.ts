@@ -1,5 +1,6 @@
 import type { RepeatDeletion } from '@deedwire/actions';
 import { type Service, terminalText } from '@deedwire/core';
+import type { Registration } from '@deedwire/service-runtime';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -25,8 +26,8 @@ export interface Surroundings {
   readonly stdin: Input;
   readonly stdout: Stream;
   readonly stderr: Stream;
-  /** The version of the command line, and the file that says what its build can do. */
-  readonly build: { readonly version: string; readonly contracts: URL };
+  /** The version of the command line, and what its build can do. */
+  readonly build: Pick<Registration, 'contracts' | 'version'>;
 }
 
 export interface Output extends Stream {

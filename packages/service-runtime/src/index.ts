@@ -25,7 +25,7 @@ export { createLineThrottle } from './line-throttle.ts';
 export { doLater, doWaitingWork } from './late-work.ts';
 export { createLogger, logAt, withChosenFields } from './logger.ts';
 export type { Logger, LogLevel } from './logger.ts';
-export { createRegistration } from './registration.ts';
+export { createRegistration, type Registration } from './registration.ts';
 export { runMain } from './run-main.ts';
 export { buildOf, type RunningApp, type StartAppOptions } from './running-app.ts';
 export { runtimeConfig } from './runtime-config.ts';

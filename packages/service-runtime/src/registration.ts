@@ -10,8 +10,10 @@ export interface Registration {
   /** Of the process. */
   id: string;
   version: string;
-  /** The file that `pnpm build` writes. Sources have none: without it, the process is registered without contracts. */
-  contracts: URL;
+  /**
+   * The file that `pnpm build` writes, or what makes its text. Sources have no file: without it, the process is registered without contracts.
+   */
+  contracts: URL | (() => Promise<string>);
 }
 
 const everyMs = 60_000;
@@ -19,13 +21,19 @@ const retryMs = 5_000;
 
 /** Returns a function that registers the process once. */
 export function createRegistration({ database, contracts, ...process }: Registration): () => Promise<void> {
-  const text = existsSync(contracts) ? readFileSync(contracts, 'utf8') : null;
-  const registered = { ...process, digest: text === null ? null : hash('sha256', text) };
+  let text: string | null | undefined;
   return async () => {
+    text ??= await readContracts(contracts);
+    const registered = { ...process, digest: text === null ? null : hash('sha256', text) };
     if ((await registerProcess(database, registered)) || text === null) return;
     await storeAppContracts(database, process.app, text);
     await registerProcess(database, registered);
   };
+}
+
+async function readContracts(contracts: Registration['contracts']): Promise<string | null> {
+  if (typeof contracts === 'function') return contracts();
+  return existsSync(contracts) ? readFileSync(contracts, 'utf8') : null;
 }
 
 /** Registers the process every minute until it ends. A failure stops nothing: it is logged once and tried again. */

@@ -6,6 +6,8 @@ export interface StartAppOptions {
   app: string;
   /** Defaults to that of the process. */
   env?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Makes what `pnpm build` says of its contracts. Defaults to the file in the folder of the module. */
+  contracts?: (() => Promise<string>) | undefined;
   /** Whether it serves `/health`, `/ready` and `/metrics`, on ADMIN_PORT. Defaults to false. */
   servesAdmin?: boolean | undefined;
 }

@@ -15,6 +15,8 @@ export function runInterface(
   return startInterface(service, interfaceName, {
     ...options,
     env: appEnvironment(options.env),
+    contracts: async () =>
+      (await import('./contracts.ts')).interfaceContracts(service, interfaceName, options.app, folder),
     code: () => interfaceCode(service, interfaceName, folder),
   });
 }

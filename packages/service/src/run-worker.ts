@@ -5,5 +5,6 @@ import { appEnvironment } from './app-environment.ts';
 
 /** As `startWorker` of this package, with what only our own programs use. */
 export function runWorker(service: Service, options: StartAppOptions): Promise<RunningApp> {
-  return startWorker(service, { ...options, env: appEnvironment(options.env) });
+  const contracts = async (): Promise<string> => (await import('./contracts.ts')).workerContracts(service, options.app);
+  return startWorker(service, { contracts, ...options, env: appEnvironment(options.env) });
 }

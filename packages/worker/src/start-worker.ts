@@ -19,9 +19,12 @@ import { createWorker } from './worker.ts';
  * @param options.app its `contracts.json` is that of the service
  * @throws {ConfigError} if a variable is missing or invalid, or names an address on which this process cannot listen
  */
-export async function startWorker(service: Service, { app, env, servesAdmin }: StartAppOptions): Promise<RunningApp> {
+export async function startWorker(
+  service: Service,
+  { app, contracts, env, servesAdmin }: StartAppOptions,
+): Promise<RunningApp> {
   const config = readWorkerConfig(service, env);
-  const { version, contracts } = buildOf(app);
+  const { version, contracts: file } = buildOf(app);
   const logger = createLogger({ name: 'webhook-worker', level: config.LOG_LEVEL, service });
   const metrics = new Registry();
   const tracing = await loadTracing(version);
@@ -38,7 +41,7 @@ export async function startWorker(service: Service, { app, env, servesAdmin }: S
       database: worker.database,
       app: 'webhook-worker',
       id: randomUUID(),
-      contracts,
+      contracts: contracts ?? file,
     },
     pools: worker.pools,
     readiness: () => worker.readiness(),

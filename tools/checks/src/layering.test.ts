@@ -77,6 +77,7 @@ const mayImport: Record<string, readonly string[]> = {
   development: ['actions', 'auth', 'core', 'embedded-postgres', 'store', 'webhook-signing'],
   // The published package, which has the platform in it.
   service: [
+    'actions',
     'append',
     'core',
     'development',
@@ -86,6 +87,7 @@ const mayImport: Record<string, readonly string[]> = {
     'service-runtime',
     'store',
     'webhook-contract',
+    'webhook-rendering',
     'webhook-signing',
     'worker',
   ],
@@ -117,16 +119,7 @@ const bundled: Record<string, readonly string[]> = {
 
 /** What is in a published package besides what it imports. These are dependencies, so that a new version of them releases the package. */
 const copied: Record<string, readonly string[]> = {
-  service: [
-    'actions',
-    'auth',
-    'operation-analysis',
-    'portal',
-    'webhook-diagnosis',
-    'webhook-rendering',
-    'webhook-sender',
-    'webhooks',
-  ],
+  service: ['auth', 'operation-analysis', 'portal', 'webhook-diagnosis', 'webhook-sender', 'webhooks'],
 };
 
 /**

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { appOf, interfaceNamesOf, ofService } from '@deedwire/core';
 import { type EndingUse, selectEndingUse, selectEnvironment, selectStoredBuilds } from '@deedwire/store/environment';
 import type { ActionContext } from '../kernel/context.ts';
+import { contractPackageOf } from '../kernel/event-contracts.ts';
 import { exportedContracts } from '../kernel/exported-contracts.ts';
 
 export type { EndingUse };
@@ -14,7 +15,7 @@ const appsOf = ofService((service) => [
   ...interfaceNamesOf(service).map((name) => ({
     app: appOf(name),
     interface: name,
-    package: `@deedwire/${name}-schema`,
+    package: contractPackageOf(name),
     renders: false,
   })),
   { app: 'webhook-worker', interface: null, package: null, renders: true },

@@ -13,3 +13,8 @@ export function eventContractsOf({ events }: Service, interfaceNames: readonly I
     appends: own.map((event) => ({ type: event.type, snapshot: snapshotSchema(event) })),
   };
 }
+
+/** The package of the schema of an interface, as its builds and an export of the environment name it. */
+export function contractPackageOf(name: InterfaceName): string {
+  return `@deedwire/${name}-schema`;
+}

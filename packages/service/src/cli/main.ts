@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ServiceError } from '@deedwire/core';
 import { runOperatorProcess } from '@deedwire/operator';
@@ -69,6 +70,22 @@ program
   });
 
 program
+  .command('contracts')
+  .description('write what this build of each process can do, for `contract-check can-i-deploy`')
+  .argument('<folder>')
+  .action(async (folder: string) => {
+    const file = serviceFile();
+    const { service, app } = await loadService(file);
+    const { contractsOf } = await import('../contracts.ts');
+    mkdirSync(folder, { recursive: true });
+    for (const [name, text] of await contractsOf(service, app, dirname(file))) {
+      const written = join(folder, `${name}.json`);
+      writeFileSync(written, text);
+      process.stdout.write(`wrote  ${written}\n`);
+    }
+  });
+
+program
   .command('migrate')
   .description('create or upgrade the tables, in the schema deedwire of the database DATABASE_URL')
   .helpOption(false)
@@ -121,7 +138,12 @@ async function operate(command: readonly string[]): Promise<void> {
   const file = serviceFile();
   // Where a running `deedwire dev` says which database it uses.
   process.env['DEEDWIRE_HOME'] ||= resolve(serviceFolder, '.dev');
-  await runOperatorProcess(async () => await loadService(file), buildOf(pathToFileURL(file).href), command);
+  const { version } = buildOf(pathToFileURL(file).href);
+  const contracts = async (): Promise<string> => {
+    const { service, app } = await loadService(file);
+    return (await import('../contracts.ts')).operatorContracts(service, app);
+  };
+  await runOperatorProcess(async () => await loadService(file), { version, contracts }, command);
 }
 
 await program.parseAsync().catch((error: unknown) => {
