@@ -30,9 +30,10 @@ export interface OwnVersion {
    * Adds its types and root fields.
    *
    * @param builder that of the schema
+   * @param connectionOf adds the types of a list
    * @returns the actions that it records in the audit log
    */
-  readonly addTo: (builder: never) => readonly string[];
+  readonly addTo: (builder: never, connectionOf: never) => readonly string[];
 }
 
 /** What the platform knows of an interface, beside its contract and its code. */

@@ -3,6 +3,7 @@ import { ServiceError } from '@deedwire/core';
 import {
   acceptAnyId,
   addConnections,
+  type ConnectionOf,
   addWebhooks,
   createSchemaBuilder,
   type InterfaceSchemaBuilder,
@@ -18,10 +19,12 @@ import {
   isObjectType,
 } from 'graphql';
 
+type AddHalf = (builder: InterfaceSchemaBuilder, connectionOf: ConnectionOf) => void;
+
 /** Adds what every interface has, by the date of its edition. */
-const editions: Readonly<Record<string, (builder: InterfaceSchemaBuilder) => void>> = {
-  '2026-11-01': (builder) =>
-    addWebhooks(builder, addConnections(builder), { checkId: acceptAnyId, sequenceType: 'Int', eventsHaveId: true }),
+const editions: Readonly<Record<string, AddHalf>> = {
+  '2026-11-01': (builder, connectionOf) =>
+    addWebhooks(builder, connectionOf, { checkId: acceptAnyId, sequenceType: 'Int', eventsHaveId: true }),
 };
 
 /**
@@ -32,11 +35,7 @@ const editions: Readonly<Record<string, (builder: InterfaceSchemaBuilder) => voi
  * @param addOwn adds the half of the application, which stays whole. Null: there is none
  * @throws {ServiceError} if no edition has this date
  */
-export function createHalves(
-  edition: string,
-  promised: GraphQLSchema,
-  addOwn: ((builder: InterfaceSchemaBuilder) => void) | null,
-): GraphQLSchema {
+export function createHalves(edition: string, promised: GraphQLSchema, addOwn: AddHalf | null): GraphQLSchema {
   const common = createSchema(edition, null);
   const whole = addOwn === null ? common : createSchema(edition, addOwn);
   return only(whole, (part) => !isIn(common, part) || isIn(promised, part));
@@ -45,8 +44,9 @@ export function createHalves(
 function createSchema(edition: string, addOwn: Parameters<typeof createHalves>[2]): GraphQLSchema {
   const addCommon = requireEdition(edition);
   const builder = createSchemaBuilder();
-  addOwn?.(builder);
-  addCommon(builder);
+  const connectionOf = addConnections(builder);
+  addOwn?.(builder, connectionOf);
+  addCommon(builder, connectionOf);
   const schema = builder.toSchema();
   // npm gives its dependencies the graphql of the application if their ranges allow it.
   if (schema instanceof GraphQLSchema) return schema;
@@ -56,7 +56,7 @@ function createSchema(edition: string, addOwn: Parameters<typeof createHalves>[2
 }
 
 /** @throws {ServiceError} */
-function requireEdition(date: string): (builder: InterfaceSchemaBuilder) => void {
+function requireEdition(date: string): AddHalf {
   const addCommon = editions[date];
   if (addCommon !== undefined) return addCommon;
   throw new ServiceError([`No edition has the date ${date}. There are ${Object.keys(editions).join(', ')}.`]);

@@ -1,6 +1,8 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Service } from '@deedwire/core';
+import { defineVersion } from '@deedwire/graphql-server/own';
 import { type DocumentNode, type GraphQLSchema, Kind, parse, print, resolveSchemaCoordinate, visit } from 'graphql';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { defineService } from './define-service.ts';
@@ -20,6 +22,28 @@ const serviceOf = (date: string) =>
   });
 const service = serviceOf('2026-11-01');
 
+/** Has a half of the application too. */
+const withOwnHalf = defineService({
+  names: service.names,
+  interfaces: {
+    customer: {
+      title: 'Customer',
+      account: 'Customer',
+      versions: { '2026-11-01': { serve: async () => ({ version: visits }) } },
+    },
+  },
+});
+interface Types {
+  Objects: { Visit: { id: string } };
+  Inputs: object;
+  Query: { visit: Types['Objects']['Visit'] };
+  Mutation: object;
+}
+const visits = defineVersion<Types>(({ builder, query }) => {
+  const Visit = builder.objectType('Visit', { fields: (t) => ({ id: t.exposeID('id') }) });
+  query('visit', (t) => t.field({ type: Visit, resolve: () => ({ id: '1' }) }));
+});
+
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'interface-code-'));
@@ -28,7 +52,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-const serve = async () => (await interfaceCode(service, 'customer', folder)).contract;
+const serve = async (of: Service = service) => (await interfaceCode(of, 'customer', folder)).contract;
 
 function change(edit: (sdl: string) => string): void {
   const file = join(folder, 'customer/2026-11-01.graphql');
@@ -44,15 +68,17 @@ test('serves the SDL of its edition', async () => {
   expect(versions.map(({ version }) => version)).toEqual(['2026-11-01']);
 });
 
-// An upgrade of the platform adds such parts to an edition. An application serves them when it takes the new SDL.
-test.each([
+/** An upgrade of the platform adds such parts to an edition. An application serves them when it takes the new SDL. */
+const addedParts = [
   'Query.webhookEgressAddresses',
   'Query.webhookDeliveries(recordId:)',
   'WebhookSubscription.name',
   'CreateWebhookSubscriptionInput.name',
   'WebhookAttemptError.TIMEOUT',
   'Mutation.createWebhookListener',
-])('does not serve %s if its SDL lacks it', async (coordinate) => {
+];
+
+test.each(addedParts)('does not serve %s if its SDL lacks it', async (coordinate) => {
   const has = (schema: GraphQLSchema | undefined) =>
     schema !== undefined && resolveSchemaCoordinate(schema, coordinate) !== undefined;
   expect(has((await serve()).versions[0]?.schema)).toBe(true);
@@ -60,6 +86,22 @@ test.each([
   const { problems, versions } = await serve();
   expect(problems).toEqual([]);
   expect(has(versions[0]?.schema)).toBe(false);
+});
+
+test.each(addedParts)('beside a half of the application, does not serve %s if the SDL lacks it', async (coordinate) => {
+  mkdirSync(join(folder, 'customer/own'));
+  writeFileSync(join(folder, 'customer/own/2026-11-01.manifest.json'), '{ "abilities": { "Query.visit": ["READ"] } }');
+  change((sdl) => `${sdl.replace('type Query {\n', 'type Query {\n  visit: Visit!\n')}\ntype Visit { id: ID! }\n`);
+  const served = async () => {
+    const { problems, versions } = await serve(withOwnHalf);
+    const coordinates = ['Visit.id', coordinate].filter(
+      (each) => versions[0] !== undefined && resolveSchemaCoordinate(versions[0].schema, each) !== undefined,
+    );
+    return { problems, coordinates };
+  };
+  expect(await served()).toEqual({ problems: [], coordinates: ['Visit.id', coordinate] });
+  change((sdl) => print(without(parse(sdl), coordinate)));
+  expect(await served()).toEqual({ problems: [], coordinates: ['Visit.id'] });
 });
 
 /** @param coordinate `Type.member` or `Type.field(argument:)` */

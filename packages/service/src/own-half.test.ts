@@ -133,3 +133,28 @@ test('serves a change with its types, and names its action if the service lacks 
     'schema version 2027-01-01 records the action visit.book, which `clientActions` of the service lacks',
   ]);
 });
+
+const node = ({ id }: { id: string }) => ({ id, startsAt: new Date() });
+
+test('serves a list of pages, with its types and arguments', async () => {
+  interface WithList extends Omit<Types, 'Query'> {
+    Query: { visits: { nodes: Types['Objects']['Visit'][] }; past: { nodes: Types['Objects']['Visit'][] } };
+  }
+  const withList = defineVersion<WithList>(({ builder, connection }) => {
+    const type = builder.objectType('Visit', {
+      fields: (t) => ({ id: t.exposeID('id'), startsAt: t.expose('startsAt', { type: 'DateTime' }) }),
+    });
+    connection('visits', { type, rows: async () => [], node });
+    connection('past', { type, args: (t) => ({ room: t.string() }), rows: async () => [], node });
+  });
+  const types = `
+    type VisitConnection { edges: [VisitEdge!]! nodes: [Visit!]! pageInfo: PageInfo! }
+    type VisitEdge { cursor: String! node: Visit! }`;
+  const [first, page] = ['first: Int = 20', 'after: String'];
+  write(
+    '2027-01-01.graphql',
+    `${sdl.replace('visits: [Visit!]!', `visits(${first}, ${page}): VisitConnection!\n  past(${first}, ${page}, room: String): VisitConnection!`)}${types}`,
+  );
+  write('own/2027-01-01.manifest.json', '{ "abilities": { "Query.visits": ["READ"], "Query.past": ["READ"] } }');
+  expect((await serve(withList)).problems).toEqual([]);
+});

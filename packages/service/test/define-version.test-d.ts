@@ -8,11 +8,16 @@ interface Visit {
   note: string | null;
 }
 
+interface VisitConnection {
+  edges: { cursor: string; node: Visit }[];
+  nodes: Visit[];
+}
+
 /** As `deedwire generate` writes them. */
 interface Types {
   Objects: { Visit: Visit };
   Inputs: { BookVisitInput: { startsAt: Date; idempotencyKey?: string | null | undefined } };
-  Query: { visits: Visit[] };
+  Query: { visits: Visit[]; visitsByPage: VisitConnection };
   Mutation: {
     bookVisit: {
       visit: Visit | null;
@@ -23,7 +28,7 @@ interface Types {
   };
 }
 
-void defineVersion<Types>(({ builder, query, change }) => {
+void defineVersion<Types>(({ builder, query, connection, change }) => {
   const VisitType = builder.objectType('Visit', {
     fields: (t) => ({
       id: t.exposeID('id'),
@@ -52,6 +57,24 @@ void defineVersion<Types>(({ builder, query, change }) => {
   query('appointments', (t) => t.field({ type: [VisitType], resolve: () => [] }));
   // @ts-expect-error -- the field has another type
   query('visits', (t) => t.field({ type: VisitType, resolve: () => ({ id: '1', startsAt: new Date(), note: null }) }));
+
+  connection('visitsByPage', {
+    type: VisitType,
+    args: (t) => ({ note: t.string(), from: t({ type: 'DateTime', required: true }) }),
+    rows: ({ after, limit }, { caller, sql }, { note, from }) => sql<{ id: string; startsAt: Date }>`
+      select id, starts_at as "startsAt" from visit
+      where account_id = ${caller.accountId} and (${note ?? null} is null or note = ${note ?? null}) and starts_at > ${from}
+        and (${after}::bigint is null or id > ${after}) order by id limit ${limit}`,
+    node: ({ id, startsAt }, { gid }) => ({ id: gid('Visit', id), startsAt, note: null }),
+  });
+  connection('visitsByPage', {
+    type: VisitType,
+    rows: async (_, { account }) => [{ id: (await account()).externalId ?? '' }],
+    // @ts-expect-error -- a node lacks fields of the SDL
+    node: ({ id }) => ({ id }),
+  });
+  // @ts-expect-error -- the SDL has a list that is no connection
+  connection('visits', { type: VisitType, rows: async () => [], node: (row) => row });
 
   const bookVisit = {
     codes: [...idempotencyErrorCodes, 'STARTS_AT_INVALID'],

@@ -10,6 +10,7 @@ import {
   describeLength,
   isAccountName,
 } from '@deedwire/core';
+import type { Database } from '@deedwire/store';
 import {
   type AccountRow,
   insertAccount,
@@ -41,8 +42,11 @@ export async function createAccount(
 }
 
 /** The account of the caller, which exists: accounts are never deleted. */
-export async function readOwnAccount(context: ActionContext, caller: Caller): Promise<AccountRow> {
-  const account = await selectAccount(context.store, caller.interfaceName, caller.accountId);
+export async function readOwnAccount(
+  { store }: { store: Database },
+  caller: Caller,
+): Promise<NonNullable<Awaited<ReturnType<typeof selectAccount>>>> {
+  const account = await selectAccount(store, caller.interfaceName, caller.accountId);
   if (account === null) throw new Error(`Account ${caller.accountId} has credentials but does not exist.`);
   return account;
 }

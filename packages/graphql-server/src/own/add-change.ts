@@ -6,6 +6,7 @@ import type { FieldMap, InputFieldMap } from '@pothos/core';
 import { addMutation } from '../schema/add-mutation.ts';
 import { type InterfaceSchemaBuilder, uncheckedResult } from '../schema/builder.ts';
 import type { AddChange } from './change-types.ts';
+import { ownAccount } from './own-account.ts';
 import { sqlOn } from './sql.ts';
 import type { VersionTypes } from './version-types.ts';
 
@@ -26,6 +27,7 @@ export function addChangeTo<Types extends VersionTypes>(
         return changeOnce(context, caller, request, ({ transaction, append, refuse }) =>
           run(uncheckedResult(given), {
             caller,
+            account: () => ownAccount(context, transaction, caller),
             sql: sqlOn(transaction),
             gid: (typeName, id) => gid(context.gidNamespace, typeName, id),
             append: (event, snapshot) => append(event, uncheckedResult(storedSnapshot(event, snapshot))),

@@ -1,7 +1,7 @@
 import type { IdempotencyErrorCode, UserError } from '@deedwire/actions/errors';
 import type { EventDefinition, RenderedEvent } from '@deedwire/core';
 import type { FieldRef, InputFieldsFromShape } from '@pothos/core';
-import type { RequestCaller, Sql, ValueOf, VersionSchemaTypes, VersionTypes } from './version-types.ts';
+import type { RequestAccount, RequestCaller, Sql, ValueOf, VersionSchemaTypes, VersionTypes } from './version-types.ts';
 
 type Field<Of, Name> = Name extends keyof Of ? Of[Name] : never;
 
@@ -19,6 +19,8 @@ type CodeOf<Payload> = Payload extends { userErrors: readonly { code: infer Code
 export interface OpenChange<Code extends string> {
   /** Who sent the request. A statement about rows of an account names it. */
   caller: RequestCaller;
+  /** Reads the account of the caller. */
+  account: () => Promise<RequestAccount>;
   /** Runs a statement in the transaction, with the rights of the interface. */
   sql: Sql;
   /** The global identifier of a record, by its id in the application. */

@@ -1,8 +1,11 @@
 import type { OwnVersion } from '@deedwire/core';
 import type { FieldRef } from '@pothos/core';
 import type { InterfaceSchemaBuilder } from '../schema/builder.ts';
+import type { ConnectionOf } from '../schema/connection.ts';
 import { addChangeTo } from './add-change.ts';
+import { addConnectionTo } from './add-connection.ts';
 import type { AddChange } from './change-types.ts';
+import type { AddConnection } from './connection-types.ts';
 import type { ValueOf, VersionSchemaTypes, VersionTypes } from './version-types.ts';
 
 type Builder<Types extends VersionTypes> = PothosSchemaTypes.SchemaBuilder<VersionSchemaTypes<Types>>;
@@ -21,6 +24,8 @@ export interface VersionParts<Types extends VersionTypes> {
       t: PothosSchemaTypes.QueryFieldBuilder<VersionSchemaTypes<Types>, object>,
     ) => FieldRef<VersionSchemaTypes<Types>, ValueOf<Types['Query'][Name]>, 'Query'>,
   ) => void;
+  /** Adds a field of `Query` that lists rows of the caller, page by page. */
+  connection: AddConnection<Types>;
   /** Adds a field of `Mutation`, whose change, event, audit entry and idempotency key are one transaction. */
   change: AddChange<Types>;
 }
@@ -32,12 +37,18 @@ export interface VersionParts<Types extends VersionTypes> {
  */
 export function defineVersion<Types extends VersionTypes>(add: (parts: VersionParts<Types>) => void): OwnVersion {
   return {
-    addTo(builder) {
+    addTo(builder, connectionOf) {
       const actions: string[] = [];
       const whole: InterfaceSchemaBuilder = builder;
       // The same value: its types name those of one SDL.
       const own: Builder<Types> = builder;
-      add({ builder: own, query: (name, field) => own.queryField(name, field), change: addChangeTo(whole, actions) });
+      const given: ConnectionOf = connectionOf;
+      add({
+        builder: own,
+        query: (name, field) => own.queryField(name, field),
+        connection: addConnectionTo(whole, given),
+        change: addChangeTo(whole, actions),
+      });
       return actions;
     },
   };

@@ -29,10 +29,21 @@ export interface RequestCaller {
   abilities?: readonly string[];
 }
 
+/** The account for which a request was sent. */
+export interface RequestAccount {
+  /** Its global identifier. */
+  id: string;
+  /** The id by which the application knows it. Null: an operator has created it. */
+  externalId: string | null;
+  name: string;
+}
+
 /** What a resolver of the application gets. */
 export interface ResolverContext {
   /** Who sent the request. A statement about rows of an account names it: `where account_id = ${caller.accountId}`. */
   caller: RequestCaller;
+  /** Reads the account of the caller. */
+  account: () => Promise<RequestAccount>;
   /** Runs a statement with the rights of the interface, outside of a transaction. */
   sql: Sql;
   /** The global identifier of a record, by its id in the application. */

@@ -36,8 +36,9 @@ import { type Ability, gid } from '@deedwire/core';
 import { toMilliPoints } from '@deedwire/operation-analysis';
 import DataLoader from 'dataloader';
 import { type ExtraWork, OperationPauses } from '../operation/operation-pauses.ts';
+import { ownAccount } from '../own/own-account.ts';
 import { sqlOn } from '../own/sql.ts';
-import type { Sql } from '../own/version-types.ts';
+import type { RequestAccount, Sql } from '../own/version-types.ts';
 
 /** The dependencies of the use cases that every interface has. */
 export type InterfaceActionContext = WebhookActionContext &
@@ -69,6 +70,8 @@ export interface OperationContext {
   sql: Sql;
   /** The global identifier of a record of the application. */
   gid: (typeName: string, id: string) => string;
+  /** Reads the account of the caller, for the application. */
+  account: () => Promise<RequestAccount>;
   /** Creates them when they are read first: most operations need none. */
   loaders: () => Loaders;
   extraWork: ExtraWork;
@@ -170,6 +173,7 @@ export function createOperationContext(
     caller,
     actions,
     sql: (parts, ...values) => sqlOn(actions.store)(parts, ...values),
+    account: () => ownAccount(actions, actions.store, caller),
     gid: (typeName, id) => gid(actions.gidNamespace, typeName, id),
     extensions: {},
     extraWork,

@@ -109,14 +109,17 @@ export async function selectAccounts(
   return database.query<ListedAccountRow>(statement, [...values, interfaceName, nameContains]);
 }
 
-/** Served by account_pkey. */
+/** With the id by which an application knows it. Null: an operator has created it. Served by account_pkey. */
 export async function selectAccount(
   database: Database,
   interfaceName: InterfaceName,
   id: AccountId,
-): Promise<AccountRow | null> {
-  const statement = sql('select-account')`select ${columns} from account where id = $1 and interface = $2`;
-  return firstRow(await database.query<AccountRow>(statement, [id, interfaceName]));
+): Promise<(AccountRow & Pick<ListedAccountRow, 'externalId'>) | null> {
+  const statement = sql('select-account')`
+      select ${columns}, external_id as "externalId" from account where id = $1 and interface = $2`;
+  return firstRow(
+    await database.query<AccountRow & Pick<ListedAccountRow, 'externalId'>>(statement, [id, interfaceName]),
+  );
 }
 
 /** The accounts, at most one of each interface, that an application created with this id. Served by account_by_external_id. */
