@@ -17,12 +17,8 @@ const migrationsPath = 'packages/store/migrations';
  * @throws {Error} without the commits of the previous releases, as in a shallow clone
  */
 export async function checkOutRelease(changelog: string, { isBeforeMigration = false } = {}) {
-  const commit = await findRelease(changelog, isBeforeMigration);
   const folder = await mkdtemp(join(tmpdir(), 'deedwire-release-'));
-  const archive = join(folder, 'release.tar');
-  await succeed('git', ['archive', '--output', archive, commit], { cwd: workspaceRoot });
-  await succeed('tar', ['-xf', archive], { cwd: folder });
-  await rm(archive);
+  await extract(await findRelease(changelog, isBeforeMigration), folder);
   const manifest: { packageManager: string } = JSON.parse(await succeed('cat', ['package.json'], { cwd: folder }));
   // A hash may follow the version, which npx does not understand.
   const [packageManager = ''] = manifest.packageManager.split('+');
@@ -53,6 +49,23 @@ export async function checkOutRelease(changelog: string, { isBeforeMigration = f
     },
     remove: (): Promise<void> => rm(folder, { recursive: true }),
   };
+}
+
+/**
+ * Writes a folder of the previous release of a package, as its commit has it.
+ *
+ * @param changelog as for `checkOutRelease`
+ * @param path from the root of the workspace, where it is in `target` too
+ */
+export async function extractReleased(changelog: string, path: string, target: string): Promise<void> {
+  await extract(await findRelease(changelog, false), target, path);
+}
+
+async function extract(commit: string, target: string, ...paths: readonly string[]): Promise<void> {
+  const archive = join(target, 'release.tar');
+  await succeed('git', ['archive', '--output', archive, commit, ...paths], { cwd: workspaceRoot });
+  await succeed('tar', ['-xf', archive], { cwd: target });
+  await rm(archive);
 }
 
 async function findRelease(changelog: string, isBeforeMigration: boolean): Promise<string> {
