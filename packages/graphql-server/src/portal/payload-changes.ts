@@ -24,7 +24,7 @@ export function payloadChanges({ events }: Service): Record<string, PayloadChang
 type Version = Event['versions'][number];
 
 function changesBetween(from: Version, to: Version): PayloadChange[] {
-  const [old, now] = [from, to].map(({ data }) => wordsOf(data)) as [Map<string, string>, Map<string, string>];
+  const [old, now] = [wordsOf(from.data), wordsOf(to.data)];
   return [...new Set([...old.keys(), ...now.keys()])]
     .map((path) => ({ path, before: old.get(path) ?? null, after: now.get(path) ?? null }))
     .filter(({ before, after }) => before !== after);
