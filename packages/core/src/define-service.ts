@@ -1,7 +1,7 @@
 import { recordOfSnapshot } from './event-record.ts';
 import type { Event, EventContract, EventDefinition, PublishedEvent, RenderData, RenderedEvent } from './event.ts';
 import { ownEvents } from './generated/own-events.ts';
-import { findNameFaults } from './name-forms.ts';
+import { findNameFaults, isInterfaceName } from './name-forms.ts';
 import type { Interface, InterfaceOptions, PersonTable, Service, ServiceOf, ServiceOptions } from './service.ts';
 import { startOfDay } from './version-lifecycle.ts';
 
@@ -275,7 +275,7 @@ function nextPair(taken: Set<number>): number {
 function findFaults(interfaces: readonly (readonly [name: string, Interface])[]): string[] {
   const faults = interfaces.flatMap(([name, { title, account, path, port, adminPort, versions }]) =>
     [
-      /^(?=.{1,31}$)[a-z]+(?:-[a-z]+)*$/.test(name) ||
+      isInterfaceName(name) ||
         'its name must consist of lowercase words with hyphens between them, 31 characters at most',
       // PostgreSQL reserves the names of roles that begin with `pg_`.
       !/^pg(?:-|$)/.test(name) || 'its name must not begin with the word pg',

@@ -10,7 +10,7 @@ export {
 } from './abilities.ts';
 export { isAccountName } from './account-name.ts';
 export { defineService, ServiceError } from './define-service.ts';
-export { isServiceName } from './name-forms.ts';
+export { isInterfaceName, isServiceName } from './name-forms.ts';
 export {
   deprecationDocumentationAt,
   deprecationHeaders,

@@ -22,5 +22,8 @@ export function findNameFaults(names: Names): string[] {
   });
 }
 
+/** Whether an interface can have this name. */
+export const isInterfaceName = (text: string): boolean => /^(?=.{1,31}$)[a-z]+(?:-[a-z]+)*$/.test(text);
+
 /** Whether a service can have this name. An underscore after it makes a prefix of roles. */
 export const isServiceName = (text: string): boolean => nameForms.service.test(text);

@@ -1,12 +1,8 @@
-import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { compileBlocks } from '@deedwire/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { compileIn, createApplication, deedwireIn, root } from './application.ts';
 
-const root = join(import.meta.dirname, '..');
 const clinic = join(root, '../../examples/clinic');
 const module = 'deedwire/patient/2026-11-01.ts';
 const ownSdl = 'deedwire/patient/own/2026-11-01.graphql';
@@ -15,43 +11,19 @@ const manifest = 'deedwire/patient/own/2026-11-01.manifest.json';
 /** A copy of the example. */
 let folder: string;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'deedwire-generate-'));
+  folder = await createApplication({ type: 'module' });
   await cp(join(clinic, 'deedwire'), join(folder, 'deedwire'), { recursive: true });
-  await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
-  await mkdir(join(folder, 'node_modules/@deedwire'), { recursive: true });
-  await symlink(root, join(folder, 'node_modules/@deedwire/service'));
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-interface Ended {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
-
-/** Runs `deedwire`, and resolves with its exit code and what it prints. */
-async function deedwire(command: string, cwd = folder): Promise<{ code: number; output: string }> {
-  const args = ['--conditions=deedwire-source', join(root, 'src/bin.ts'), command];
-  const ran = promisify(execFile)(process.execPath, args, { cwd });
-  return ran.then(
-    ({ stdout, stderr }) => ({ code: 0, output: `${stdout}${stderr}` }),
-    ({ code, stdout, stderr }: Ended) => ({ code, output: `${stdout}${stderr}` }),
-  );
-}
+const deedwire = (command: string, cwd = folder) => deedwireIn(cwd, command);
+const compile = () => compileIn(folder);
 
 async function edit(path: string, change: (text: string) => string): Promise<void> {
   const before = await readFile(join(folder, path), 'utf8');
   const after = change(before);
   if (after === before) throw new Error(`The edit of ${path} changes nothing.`);
   await writeFile(join(folder, path), after);
-}
-
-/** What the compiler says of the files of the application. */
-async function compile(): Promise<string> {
-  const { compilerOptions } = JSON.parse(
-    (await readFile(join(root, '../../tsconfig.base.json'), 'utf8')).replaceAll(/^\s*\/\/.*$/gm, ''),
-  );
-  return compileBlocks(folder, 'deedwire/**/*.ts', compilerOptions);
 }
 
 test('the example is as `generate` writes it, and its code is that of its SDL', async () => {

@@ -31,7 +31,8 @@ program
     'of the service, for good: it begins the names of its database roles (default: that of the package)',
   )
   .option('--interface <name>', 'of its customers: they get a GraphQL API and a portal', 'customer')
-  .action(({ name = null, ...options }: { name?: string | null; interface: string }) =>
+  .option('--own', 'let the interface serve types, queries and mutations of the application too', false)
+  .action(({ name = null, ...options }: { name?: string | null; interface: string; own: boolean }) =>
     init(process.cwd(), { name, ...options }),
   );
 

@@ -13,6 +13,7 @@ import {
 /** TypeScript 5.6 does not know `rewriteRelativeImportExtensions`. The tests compile with this one and later ones. */
 const oldestTypeScript = [5, 7] as const;
 const oldestPostgres = 15;
+const graphqlOfTypes = 17;
 
 /**
  * Why the TypeScript of an application cannot compile the service. Null if it can, or none is installed: Node runs the file as it is.
@@ -27,6 +28,19 @@ export function typeScriptProblem(folder: string): string | null {
   return major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)
     ? null
     : `TypeScript ${version} is installed in ${folder}, and the declarations of Deedwire need ${oldestTypeScript.join('.')} or later. Run: npm install --save-dev typescript@latest`;
+}
+
+/**
+ * Why the types of an interface cannot be written in an application: npm installs no GraphQL Codegen beside an older graphql and the override of
+ * this package, and other package managers give it the older one. Null if they can.
+ *
+ * @param folder has the `package.json` of the application
+ */
+export function graphqlProblem(folder: string): string | null {
+  const version = installedVersion(folder, 'graphql');
+  return version === null || Number.parseInt(version, 10) >= graphqlOfTypes
+    ? null
+    : `graphql ${version} is installed in ${folder}, and GraphQL Codegen, which writes the types of an interface, has to use graphql ${graphqlOfTypes}. Run the command in a folder apart, with its package.json, in which Deedwire is installed.`;
 }
 
 function installedVersion(folder: string, name: string): string | null {
