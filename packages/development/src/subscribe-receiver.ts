@@ -20,11 +20,13 @@ interface EventPin {
   version: string;
 }
 
+/** An event type, at its newest version that is `CURRENT`, or else at its newest; or at the version that is named. */
+export type WantedEvent = string | { readonly type: string; readonly version: string };
+
 /**
- * Subscribes a receiver to event types of the caller's interface, each at its newest version that is `CURRENT`, or else at
- * its newest. The subscription of an earlier run is reused, because an account has at most 20.
+ * Subscribes a receiver to event types of the caller's interface. The subscription of an earlier run is reused, because an account has at most 20.
  *
- * @param options `earlierId` is the subscription of an earlier run; null if there is none. `types` defaults to all
+ * @param options `earlierId` is the subscription of an earlier run; null if there is none. `wanted` defaults to all event types
  * @returns the id of the subscription
  * @throws {CannotStartError} if the subscription is rejected
  */
@@ -34,19 +36,26 @@ export async function subscribeReceiver(
     callbackUrl,
     webhookSecret,
     earlierId,
-    types,
-  }: { callbackUrl: string; webhookSecret: string; earlierId: string | null; types?: readonly string[] },
+    wanted,
+  }: { callbackUrl: string; webhookSecret: string; earlierId: string | null; wanted?: readonly WantedEvent[] },
 ): Promise<string> {
   const { webhookEventTypes } = await send<{
     webhookEventTypes: { type: string; versions: { version: string; status: string }[] }[];
   }>(caller, '{ webhookEventTypes { type versions { version status } } }', {});
-  const missing = types?.filter((type) => !webhookEventTypes.some((each) => each.type === type)) ?? [];
+  const newest = new Map(
+    webhookEventTypes.map(({ type, versions }) => [
+      type,
+      (versions.findLast(({ status }) => status === 'CURRENT') ?? versions.at(-1))?.version,
+    ]),
+  );
+  const pins = (wanted ?? [...newest.keys()]).map((each) =>
+    typeof each === 'string' ? { type: each, version: newest.get(each) } : each,
+  );
+  const missing = pins.filter(({ type }) => !newest.has(type)).map(({ type }) => type);
   if (missing.length > 0) throw rejected([{ message: `There is no event type ${missing.join(', ')}.` }]);
-  const eventTypes = webhookEventTypes.flatMap(({ type, versions }): EventPin[] => {
-    if (types?.includes(type) === false) return [];
-    const pinned = versions.findLast(({ status }) => status === 'CURRENT') ?? versions.at(-1);
-    return pinned === undefined ? [] : [{ type, version: pinned.version }];
-  });
+  const eventTypes = pins.flatMap(({ type, version }): EventPin[] =>
+    version === undefined ? [] : [{ type, version }],
+  );
   const { webhookSubscription: earlier = null } = await (earlierId === null ? {} : readSubscription(caller, earlierId));
   if (earlier === null) return change(caller, 'create', { callbackUrl, eventTypes, webhookSecret });
   const { id } = earlier;

@@ -40,12 +40,15 @@ export interface TestReceiver {
   /** Why requests were refused: codes of `WebhookVerificationError`. */
   refused: readonly string[];
   /**
-   * Subscribes the account of an interface to event types.
+   * Subscribes the account of an interface to event types: those of which you give the name at their newest version that is current.
    *
    * @param interfaceName defaults to the first one of the service
    * @returns the global identifier of the subscription
    */
-  subscribe(eventTypes: readonly string[], interfaceName?: string): Promise<string>;
+  subscribe(
+    eventTypes: readonly (string | { readonly type: string; readonly version: string })[],
+    interfaceName?: string,
+  ): Promise<string>;
   /**
    * Resolves with all events once `count` have arrived.
    *
@@ -94,8 +97,11 @@ async function start<Served extends Service>(
   { app, env: further = {} }: StartServiceOptions,
   undo: (() => Promise<unknown>)[],
 ): Promise<Omit<StartedService<Served>, 'stop'>> {
-  const url = await openDatabase(undo);
-  const { schema } = (await migrate(url, service, { defaults: defaultPlaceOf(service) })).place;
+  const { url, rolePrefix } = await openDatabase(undo);
+  const place = defaultPlaceOf(service);
+  const { schema } = (
+    await migrate(url, service, { defaults: { ...place, rolePrefix: rolePrefix ?? place.rolePrefix } })
+  ).place;
   const secret = generateWebhookSecret();
   const received = collectEvents();
   const server = await startReceiver({ secret, prefix: service.names.headerPrefix, ...received.listeners });
@@ -142,27 +148,38 @@ async function start<Served extends Service>(
       events: received.events,
       refused: received.refused,
       waitFor: (count, timeoutMs) => received.waitFor(count, timeoutMs),
-      subscribe(types, interfaceName = first) {
+      subscribe(wanted, interfaceName = first) {
         const account = accounts[interfaceName];
         if (account === undefined) throw new TypeError(`The service has no interface ${interfaceName}.`);
-        return subscribeReceiver(account, { callbackUrl: server.url, webhookSecret: secret, earlierId: null, types });
+        return subscribeReceiver(account, { callbackUrl: server.url, webhookSecret: secret, earlierId: null, wanted });
       },
     },
   };
 }
 
-/** @returns the URL of a new database */
-async function openDatabase(undo: (() => Promise<unknown>)[]): Promise<string> {
+/** @returns the URL of a new database, and what the names of its roles begin with, where other databases of the server can have those of the service */
+async function openDatabase(undo: (() => Promise<unknown>)[]): Promise<{ url: string; rolePrefix: string | null }> {
   const given = process.env['DATABASE_URL']?.trim() ?? '';
   if (given === '') {
     const server = await startPostgres();
     undo.unshift(() => server.stop());
-    return server.url;
+    return { url: server.url, rolePrefix: null };
   }
-  const name = `deedwire_test_${randomBytes(6).toString('hex')}`;
+  const suffix = randomBytes(6).toString('hex');
+  const name = `deedwire_test_${suffix}`;
+  const rolePrefix = `test_${suffix}_`;
   await withClient(given, (client) => createDatabase(client, name, 'template1'));
-  undo.unshift(() => withClient(given, (client) => dropDatabase(client, name)));
-  return urlOf(given, name);
+  undo.unshift(() =>
+    withClient(given, async (client) => {
+      await dropDatabase(client, name);
+      const { rows } = await client.query<{ role: string }>(
+        'select quote_ident(rolname) as role from pg_roles where starts_with(rolname, $1)',
+        [rolePrefix],
+      );
+      for (const { role } of rows) await client.query(`drop role ${role}`);
+    }),
+  );
+  return { url: urlOf(given, name), rolePrefix };
 }
 
 function collectEvents() {
