@@ -83,7 +83,8 @@ export async function openDevDatabase(
  * Says what it waits for. Returns the schema of the tables, and the URL of a session that finds them.
  *
  * @param organization that a database without one gets. Null: the sample data has its own organizations
- * @throws {CannotStartError} if an earlier build made the database. The message contains the command that resets it.
+ * @throws {CannotStartError} if an earlier build made the database, with the command that resets it, or if the migrations of the service do not
+ * register one of its tables
  */
 export async function migrateDevDatabase(
   { service, gidNamespace }: GidContext,
@@ -92,8 +93,16 @@ export async function migrateDevDatabase(
   organization: string | null = null,
 ): Promise<{ schema: string; url: string }> {
   try {
-    const options = { ...chosen, gidNamespace, organization, onWait: onNewWait(say) };
-    const { schema } = (await migrate(directUrl, service, options)).place;
+    const unregistered: string[] = [];
+    const { place } = await migrate(directUrl, service, {
+      ...chosen,
+      gidNamespace,
+      organization,
+      onWait: onNewWait(say),
+      onUnregistered: (problem) => unregistered.push(problem),
+    });
+    if (unregistered.length > 0) throw new CannotStartError(`Nothing would become ready: ${unregistered.join('; ')}.`);
+    const { schema } = place;
     return { schema, url: url === directUrl ? withSchema(url, schema) : url };
   } catch (error) {
     if (!(error instanceof MigrationChangedError)) throw error;

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { findPackageJSON } from 'node:module';
+import { dirname, join } from 'node:path';
 import { type InterfaceName, interfaceOf, type Service, ServiceError } from '@deedwire/core';
 import { type Contract, type InterfaceCode, serveContract } from '@deedwire/graphql-server';
 import { buildSchema } from 'graphql';
@@ -54,6 +55,30 @@ export async function interfaceCode(service: Service, name: InterfaceName, folde
   );
   return { contract: { ...bound, problems: [...problems, ...strayActions] } };
 }
+
+/** How the code of the interfaces differs from their SDL: a sentence each. */
+export async function findCodeProblems(service: Service, folder: string): Promise<string[]> {
+  const problems: string[] = [];
+  for (const name of Object.keys(service.interfaces)) {
+    const { contract } = await interfaceCode(service, name, folder);
+    problems.push(...contract.problems.map((problem) => `${name}: ${problem}`));
+  }
+  return problems;
+}
+
+/**
+ * For programs that end then. A deployed interface starts, is not ready, and says why.
+ *
+ * @param app the URL of a module of the application
+ * @throws {ServiceError} if the code of an interface differs from its SDL, which would never become ready
+ */
+export async function requireServedCode(service: Service, app: string): Promise<void> {
+  const problems = await findCodeProblems(service, serviceFolderOf(app));
+  if (problems.length > 0) throw new ServiceError(problems);
+}
+
+/** `deedwire` beside the nearest `package.json` of a module of the application. */
+export const serviceFolderOf = (app: string): string => join(dirname(findPackageJSON(app) ?? ''), 'deedwire');
 
 async function serve({ version, edition, serve: load }: ServedVersion, folder: string) {
   const sdl = readSdl(join(folder, `${version}.graphql`), load === undefined ? 'init' : 'generate');

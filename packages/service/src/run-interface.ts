@@ -1,9 +1,7 @@
-import { findPackageJSON } from 'node:module';
-import { dirname, join } from 'node:path';
 import type { InterfaceName, Service } from '@deedwire/core';
 import { startInterface, type StartInterfaceOptions } from '@deedwire/graphql-server';
 import { appEnvironment } from './app-environment.ts';
-import { interfaceCode } from './interface-code.ts';
+import { interfaceCode, serviceFolderOf } from './interface-code.ts';
 
 /** As `startInterface` of this package, with what only our own programs use. */
 export function runInterface(
@@ -11,7 +9,7 @@ export function runInterface(
   interfaceName: InterfaceName,
   options: Omit<StartInterfaceOptions, 'code'>,
 ): ReturnType<typeof startInterface> {
-  const folder = join(dirname(findPackageJSON(options.app) ?? ''), 'deedwire');
+  const folder = serviceFolderOf(options.app);
   return startInterface(service, interfaceName, {
     ...options,
     env: appEnvironment(options.env),

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { type InterfaceName, interfaceNamesOf, interfaceOf, type Service } from '@deedwire/core';
+import { type InterfaceName, interfaceNamesOf, interfaceOf, type Service, ServiceError } from '@deedwire/core';
 import { generateSecretKeys, headersOf, subscribeReceiver, withSeedContext } from '@deedwire/development';
 import { createDatabase, dropDatabase, startPostgres, urlOf, withClient } from '@deedwire/embedded-postgres/server';
 import { defaultPlaceOf, migrate, withSchema } from '@deedwire/store';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { createAccountWithKey } from './accounts.ts';
+import { requireServedCode } from './interface-code.ts';
 import { type ReceivedEvent, startReceiver } from './receiver.ts';
 import { startInterface } from './start-interface.ts';
 import { startWorker } from './start-worker.ts';
@@ -73,7 +74,8 @@ export interface StartedService<Served extends Service = Service> {
  * process. With DATABASE_URL, the database is a new one on that server. Otherwise it is embedded, if `embedded-postgres` is installed. It depends on
  * no test framework.
  *
- * @throws {Error} if there is neither, or the login of DATABASE_URL may create no database
+ * @throws {ServiceError} if the code of an interface differs from its SDL, or its migrations do not register a table of the service
+ * @throws {Error} if there is neither database, or the login of DATABASE_URL may create no database
  */
 export async function startService<Served extends Service>(
   service: Served,
@@ -97,11 +99,17 @@ async function start<Served extends Service>(
   { app, env: further = {} }: StartServiceOptions,
   undo: (() => Promise<unknown>)[],
 ): Promise<Omit<StartedService<Served>, 'stop'>> {
+  await requireServedCode(service, app);
   const { url, rolePrefix } = await openDatabase(undo);
-  const place = defaultPlaceOf(service);
-  const { schema } = (
-    await migrate(url, service, { defaults: { ...place, rolePrefix: rolePrefix ?? place.rolePrefix } })
-  ).place;
+  const defaults = defaultPlaceOf(service);
+  const unregistered: string[] = [];
+  const { place } = await migrate(url, service, {
+    defaults: { ...defaults, rolePrefix: rolePrefix ?? defaults.rolePrefix },
+    onUnregistered: (problem) => unregistered.push(problem),
+  });
+  // Nothing would become ready.
+  if (unregistered.length > 0) throw new ServiceError(unregistered);
+  const { schema } = place;
   const secret = generateWebhookSecret();
   const received = collectEvents();
   const server = await startReceiver({ secret, prefix: service.names.headerPrefix, ...received.listeners });

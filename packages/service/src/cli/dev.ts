@@ -27,6 +27,7 @@ import {
 import { findBinaries } from '@deedwire/embedded-postgres/server';
 import { databaseAddress } from '@deedwire/store';
 import { createAccountWithKey, type SeedContext } from '../accounts.ts';
+import { requireServedCode } from '../interface-code.ts';
 import { type RunningReceiver, startReceiver } from '../receiver.ts';
 import { startInterface } from '../start-interface.ts';
 import { startWorker } from '../start-worker.ts';
@@ -58,6 +59,7 @@ async function run(load: () => Promise<LoadedService>, options: DevOptions, stop
   const variables = join(serviceFolder, 'dev.env');
   if (existsSync(variables)) process.loadEnvFile(variables);
   const { service, app } = await load();
+  await requireServedCode(service, app);
   const config = await readDevConfig(service, process.env);
   const home = await openHome(resolve(config.DEEDWIRE_HOME ?? join(serviceFolder, '.dev')), 'deedwire dev');
   await requireFreePorts(config.ports);
@@ -150,7 +152,7 @@ async function run(load: () => Promise<LoadedService>, options: DevOptions, stop
     ready.push(api.ready);
     urls[name] = `http://127.0.0.1:${port}${interfaceOf(service, name).path}/graphql`;
   }
-  const late = setTimeout(() => say('Still waiting for the database. LOG_LEVEL=warn says why.'), lateMs);
+  const late = setTimeout(() => say('Not ready yet. LOG_LEVEL=warn says why.'), lateMs);
   await Promise.all(ready);
   clearTimeout(late);
   if (receiver !== undefined) {

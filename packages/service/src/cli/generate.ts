@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { ServiceError } from '@deedwire/core';
 import { beginVersions } from '../generate/begin-versions.ts';
 import { generatedFiles } from '../generate/generated-files.ts';
-import { interfaceCode } from '../interface-code.ts';
+import { findCodeProblems } from '../interface-code.ts';
 import { loadService } from './load-service.ts';
 
 /**
@@ -40,12 +40,7 @@ export async function check(serviceFile: string): Promise<string[]> {
   // The code would be compared with a SDL of before.
   if (outOfDate.length > 0) return outOfDate.map(problemOf);
   const { service } = await loadService(serviceFile);
-  const problems: string[] = [];
-  for (const name of Object.keys(service.interfaces)) {
-    const { contract } = await interfaceCode(service, name, dirname(serviceFile));
-    problems.push(...contract.problems.map((problem) => `${name}: ${problem}`));
-  }
-  return problems;
+  return findCodeProblems(service, dirname(serviceFile));
 }
 
 async function filesOf(serviceFile: string) {
