@@ -15,20 +15,20 @@ const schemaOf = (service: Pick<Service, 'names'>) =>
   z
     .object({
       ...databaseTlsConfig,
-      /** Defaults to the database of a running `pnpm dev`. */
+      /** Defaults to the database of a running development environment. */
       DATABASE_URL: appVariables.DATABASE_URL.optional(),
       /** The standby that a split promotes. For `cell split` only. */
       NEW_CELL_DATABASE_URL: appVariables.DATABASE_URL.optional(),
       DATABASE_DIRECT_URL: appVariables.DATABASE_DIRECT_URL,
       DATABASE_PREPARED_STATEMENTS: appVariables.DATABASE_PREPARED_STATEMENTS,
       DATABASE_SCHEMA: appVariables.DATABASE_SCHEMA,
-      /** The folder of `pnpm dev`. Defaults to `.local` in the workspace. */
+      /** The folder of the development environment. Defaults to `.local` in the workspace. */
       DEEDWIRE_HOME: z.string().optional(),
       /** The name in the audit log. Defaults to the user of the operating system. */
       OPERATOR_NAME: z.string().min(1, 'must not be empty').max(200, 'must have at most 200 characters').optional(),
       /** The new secret of `subscription rotate`. Defaults to a generated one. */
       WEBHOOK_SECRET: z.string().optional(),
-      /** For `secrets rewrap`, `subscription rotate`, `subscription update` and `delivery show --curl` only. Defaults to the keys of a running `pnpm dev`. */
+      /** For `secrets rewrap`, `subscription rotate`, `subscription update` and `delivery show --curl` only. Defaults to the keys of a running development environment. */
       WEBHOOK_SECRET_KEYS: appVariables.WEBHOOK_SECRET_KEYS.optional(),
       /** As for the worker. An export does not report an older entry that is missing. */
       AUDIT_RETENTION_DAYS: auditRetentionDaysVariable,

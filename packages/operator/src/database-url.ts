@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { commandNames } from '@deedwire/core';
 import { appVariables, databaseTlsProblem, inSchema } from '@deedwire/service-runtime';
 import { z } from 'zod';
 import type { Config } from './config.ts';
 
-/** Neither DATABASE_URL nor a running `pnpm dev` provides a database. */
+/** Neither DATABASE_URL nor a running development environment provides a database. */
 class NoDatabaseError extends Error {
   override readonly name = 'NoDatabaseError';
 }
@@ -15,9 +16,9 @@ const devFile = z.object({
 });
 
 /**
- * Returns DATABASE_URL, or the database of the running `pnpm dev` if that is not set.
+ * Returns DATABASE_URL, or the database of the running development environment if that is not set.
  *
- * @throws {NoDatabaseError} if there is neither, or the connection to the database of `pnpm dev` is not protected.
+ * @throws {NoDatabaseError} if there is neither, or the connection to the database of development is not protected.
  */
 export function findDatabaseUrl(config: Config): string {
   if (config.DATABASE_URL !== undefined) return config.DATABASE_URL;
@@ -33,7 +34,7 @@ export function findDirectUrl(config: Config): string {
   return inSchema(config.DATABASE_DIRECT_URL ?? findDatabaseUrl(config), config);
 }
 
-/** WEBHOOK_SECRET_KEYS, or the keys of the running `pnpm dev` if its database is used. Undefined if there are none. */
+/** WEBHOOK_SECRET_KEYS, or the keys of the running development environment if its database is used. Undefined if there are none. */
 export function findSecretKeys(config: Config): Config['WEBHOOK_SECRET_KEYS'] {
   const { WEBHOOK_SECRET_KEYS: keys, DATABASE_URL: databaseUrl } = config;
   return keys !== undefined || databaseUrl !== undefined ? keys : readDevFile(devFilePath(config)).webhookSecretKeys;
@@ -47,7 +48,7 @@ function readDevFile(path: string): z.output<typeof devFile> {
   try {
     return devFile.parse(JSON.parse(readFileSync(path, 'utf8')));
   } catch (cause) {
-    const message = `No database: DATABASE_URL is not set, and ${path} does not exist or is invalid. Set DATABASE_URL, or run \`pnpm dev\`.`;
+    const message = `No database: DATABASE_URL is not set, and ${path} does not exist or is invalid. Set DATABASE_URL, or run \`${commandNames().dev}\`.`;
     throw new NoDatabaseError(message, { cause });
   }
 }

@@ -1,5 +1,5 @@
 import { RefusedError } from '@deedwire/actions';
-import type { Service } from '@deedwire/core';
+import { commandNames, operatorCommand, type Service } from '@deedwire/core';
 import { messageOf, UnconfirmedCommitError } from '@deedwire/store';
 import { Command, CommanderError, Help } from 'commander';
 import { addAccountCommands, addInterfaceCommands } from './commands/account.ts';
@@ -55,9 +55,9 @@ export async function runOperator(
 }
 
 function createProgram(shell: Shell, isJson: boolean, commands: readonly AddCommands[]): Command {
-  const program = new Command('deedwire-operator')
+  const program = new Command(operatorCommand())
     .description(
-      'Manage accounts, credentials, webhooks, persons, versions, the portal, secrets, the database and cells. Uses DATABASE_URL, or the database of a running `pnpm dev`.',
+      `Manage accounts, credentials, webhooks, persons, versions, the portal, secrets, the database and cells. Uses DATABASE_URL, or the database of a running \`${commandNames().dev}\`.`,
     )
     .configureHelp({
       optionDescription: (option) => `${option.mandatory ? '(required) ' : ''}${new Help().optionDescription(option)}`,

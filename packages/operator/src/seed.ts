@@ -1,7 +1,7 @@
 import type { OperatorContext } from '@deedwire/actions';
 
 /**
- * What a new database of `pnpm dev` has of an application, and what to try with it.
+ * What a new database of development has of an application, and what to try with it.
  *
  * @typeParam Key of the sample accounts: `customer` is that of the interface, and `otherCustomer` the one in the other organization
  */
@@ -20,7 +20,7 @@ export interface Seed<Key extends string = string> {
 /** With their global identifiers. */
 type SeededAccounts<Key extends string> = Readonly<Record<Key, { readonly id: string }>>;
 
-/** What `pnpm dev` proposes, with the account of an interface. */
+/** What a development environment proposes, with the account of an interface. */
 export interface FirstSteps {
   readonly interfaceName: string;
   /** On one line. */

@@ -153,7 +153,7 @@ function registerBeforeWrites({ build, warn }: Shell, store: Store): Store {
 /**
  * The keys of webhook secrets.
  *
- * @throws {Error} if WEBHOOK_SECRET_KEYS is not set, and the database is not that of a running `pnpm dev`
+ * @throws {Error} if WEBHOOK_SECRET_KEYS is not set, and the database is not that of a running development environment
  */
 export function readSecretKeys(shell: Shell): SecretKeyRing {
   const keys = findSecretKeys(readOperatorConfig(shell));

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { operatorCommand } from '@deedwire/core';
 import type { DatabaseRisk, PoolState } from '@deedwire/store';
 import { drawCell } from '@deedwire/store/processes';
 import type { Registry } from 'prom-client';
@@ -129,7 +130,7 @@ export async function startService(
     } catch (error) {
       logger.warn(
         { err: error },
-        'could not look for what puts rows or webhooks at risk: run deedwire-operator database check',
+        `could not look for what puts rows or webhooks at risk: run ${operatorCommand()} database check`,
       );
     }
   }

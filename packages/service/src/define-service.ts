@@ -1,8 +1,9 @@
 import {
   defineService as define,
-  type InterfaceOptions,
   type Interface,
+  type InterfaceOptions,
   type InterfaceVersion,
+  nameCommands,
   type OwnVersion,
   type PublishedEvent,
   type Service,
@@ -50,6 +51,8 @@ export interface OwnService<Options extends OwnServiceOptions> extends Service {
  * @throws {ServiceError} with all faults
  */
 export function defineService<const Options extends OwnServiceOptions>(options: Options): OwnService<Options> {
+  // Every process, command and test of the application calls this first: messages and help name what it can run.
+  nameCommands({ operator: 'npx deedwire operator', migrate: 'npx deedwire migrate', dev: 'npx deedwire dev' });
   const { interfaces, events = [], ...rest }: OwnServiceOptions = options;
   const names = Object.keys(interfaces);
   const entries = Object.entries(interfaces).map(

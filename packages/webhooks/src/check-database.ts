@@ -1,4 +1,4 @@
-import type { Service } from '@deedwire/core';
+import { operatorCommand, type Service } from '@deedwire/core';
 import {
   checkDatabase,
   type DatabaseCheck,
@@ -24,7 +24,7 @@ export interface AppsCheck extends DatabaseCheck {
 /** Events below the position of a subscription are not for it, and the id of a worker is its fence. */
 const sequencesOfWorkers = ['webhook_queue_position', 'webhook_worker_id_seq'];
 
-export const advanceSequencesCommand = 'deedwire-operator database advance-sequences';
+export const advanceSequencesCommand = (): string => `${operatorCommand()} database advance-sequences`;
 
 const leastDaysAhead = 2;
 
@@ -66,7 +66,7 @@ export function describeCheckOfApps(check: AppsCheck): string[] {
 }
 
 function describeSequence({ name, lastNumber, highestUsed }: SequenceState): string {
-  return `The sequence ${name} is at ${lastNumber}, but the rows of the database contain ${highestUsed}. Run \`${advanceSequencesCommand}\`.`;
+  return `The sequence ${name} is at ${lastNumber}, but the rows of the database contain ${highestUsed}. Run \`${advanceSequencesCommand()}\`.`;
 }
 
 function describePartitions(days: number): string {

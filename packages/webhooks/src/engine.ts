@@ -326,7 +326,7 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
       for (const { name } of check.sequences.filter(keepsWorkersFromStarting)) {
         if (sequencesBehind.has(name)) continue;
         sequencesBehind.add(name);
-        onEvent({ kind: 'sequence-behind', alarm: true, sequence: name, command: advanceSequencesCommand });
+        onEvent({ kind: 'sequence-behind', alarm: true, sequence: name, command: advanceSequencesCommand() });
       }
       return describeCheckOfApps(check);
     },

@@ -98,7 +98,7 @@ export async function findBinaries(): Promise<PostgresBinaries> {
     return { initdb, postgres };
   } catch (cause) {
     throw new Error(
-      `PostgreSQL binaries for ${process.platform}-${process.arch} are not installed (package ${name}). To use a running server instead, set DATABASE_URL for \`pnpm dev\` or TEST_DATABASE_URL for tests.`,
+      `PostgreSQL binaries for ${process.platform}-${process.arch} are not installed (package ${name}). To use a running server instead, set DATABASE_URL for development, or TEST_DATABASE_URL for tests.`,
       { cause },
     );
   }

@@ -4,6 +4,7 @@ import {
   findAbilitiesFault,
   formatGid,
   type InterfaceName,
+  operatorCommand,
 } from '@deedwire/core';
 import { selectKeySelfService } from '@deedwire/store/credentials';
 import { insertPortalLink } from '@deedwire/store/portal-sessions';
@@ -67,7 +68,7 @@ export async function inviteToKeys(
   if (!(await selectKeySelfService(context.store)))
     throw new RefusedError(
       'CONFLICT',
-      'Only operators manage keys, so an invite could create none. Run `deedwire-operator database key-self-service on` first.',
+      `Only operators manage keys, so an invite could create none. Run \`${operatorCommand()} database key-self-service on\` first.`,
     );
   const account = await findAccount(context, input.interfaceName ?? null, input.accountId);
   const { interfaceName } = account;

@@ -5,11 +5,12 @@ import {
   findAbilitiesFault,
   formatAccountGid,
   formatGid,
-  isSubscriptionName,
-  parseGid,
-  parseRecordId,
   type InterfaceName,
   interfaceOf,
+  isSubscriptionName,
+  operatorCommand,
+  parseGid,
+  parseRecordId,
   type PortalAbility,
   type RecordId,
 } from '@deedwire/core';
@@ -117,7 +118,7 @@ async function createLink(
   const userErrors = findInputErrors({ ...input, expiresInSeconds });
   const missing = isCaller(by) ? abilities.filter((ability) => by.abilities?.includes(ability) === false) : [];
   if (missing.length > 0) userErrors.push(inputError('ABILITIES_INVALID', 'abilities', beyondKey(missing)));
-  if (!isCaller(by) && abilities.includes('MANAGE_KEYS')) userErrors.push(keysOfNoClient);
+  if (!isCaller(by) && abilities.includes('MANAGE_KEYS')) userErrors.push(keysOfNoClient());
   if (gid !== null && (subscriptionId === null || !(await selectSubscription(store, accountId, subscriptionId))))
     userErrors.push(inputError('NOT_FOUND', 'subscriptionId', 'You have no subscription with this identifier.'));
   // The audit log keeps it for good. An operator is named there anyway.
@@ -169,11 +170,12 @@ const actorNoId = inputError(
   'The actor contains @ or a space. Pass an id of yours, no name and no address: what the audit log keeps cannot be erased.',
 );
 
-const keysOfNoClient = inputError(
-  'ABILITIES_INVALID',
-  'abilities',
-  'A link that no key creates has no client whose keys it could manage. Create an invite: deedwire-operator credential invite.',
-);
+const keysOfNoClient = () =>
+  inputError(
+    'ABILITIES_INVALID',
+    'abilities',
+    `A link that no key creates has no client whose keys it could manage. Create an invite: ${operatorCommand()} credential invite.`,
+  );
 
 export const limitReached: UserError<'LIMIT_REACHED'> = {
   code: 'LIMIT_REACHED',

@@ -1,4 +1,4 @@
-import { formatAccountGid, parseGid } from '@deedwire/core';
+import { formatAccountGid, operatorCommand, parseGid } from '@deedwire/core';
 import { selectListenersForbiddenAt } from '@deedwire/store/accounts';
 import { lockApiClient, selectApiKey } from '@deedwire/store/credentials';
 import { findAccount } from '../accounts/accounts.ts';
@@ -39,7 +39,7 @@ export type Deletions = ReadonlyMap<string, RepeatDeletion>;
 
 /** The client is lost, too, with its keys. */
 const lostClient = (command: string): RefusedError =>
-  new RefusedError('CONFLICT', `The client is lost. If another one replaces it, run: deedwire-operator ${command}`);
+  new RefusedError('CONFLICT', `The client is lost. If another one replaces it, run: ${operatorCommand()} ${command}`);
 
 const repeats: Record<RepeatedVerb, Repeat> = {
   async cancel(context, change) {

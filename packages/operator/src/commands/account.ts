@@ -1,5 +1,5 @@
 import { createAccount, listAccounts } from '@deedwire/actions';
-import { accountTypesOf, type InterfaceName, interfaceNamesOf, withArticles } from '@deedwire/core';
+import { accountTypesOf, type InterfaceName, interfaceNamesOf, operatorCommand, withArticles } from '@deedwire/core';
 import type { Command } from 'commander';
 import { examplesOf } from '../examples.ts';
 import { gidOption } from '../gid.ts';
@@ -26,7 +26,7 @@ export function addAccountCommands(program: Command, shell: Shell): void {
     .addOption(gidOption(shell, 'after', afterDescription, ...accountTypesOf(shell.service)))
     .addHelpText(
       'after',
-      notes(`\n  deedwire-operator account list --interface ${examplesOf(shell).interfaceName} --name keystone`),
+      notes(`\n  ${operatorCommand()} account list --interface ${examplesOf(shell).interfaceName} --name keystone`),
     )
     .action(async (options: ListOptions) => {
       const filter = {
@@ -47,7 +47,7 @@ export function addAccountCommands(program: Command, shell: Shell): void {
           interface: (row) => row.interfaceName,
         },
         fixed: { interface: options.interface, organization: options.organization },
-        empty: `No accounts match. List the organizations with \`deedwire-operator organization list\`, and create an account with ${interfaceNames.map((name) => `\`${name} create\``).join(' or ')}.`,
+        empty: `No accounts match. List the organizations with \`${operatorCommand()} organization list\`, and create an account with ${interfaceNames.map((name) => `\`${name} create\``).join(' or ')}.`,
       });
     });
 }

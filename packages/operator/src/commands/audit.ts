@@ -1,4 +1,5 @@
 import { type AuditEntry, listAuditEntries } from '@deedwire/actions';
+import { operatorCommand } from '@deedwire/core';
 import type { Command } from 'commander';
 import { exportEntries, verifyFiles } from '../audit-export/export-entries.ts';
 import type { VerifiedChain } from '../audit-export/verify-chain.ts';
@@ -48,8 +49,8 @@ export function addAuditCommands(program: Command, shell: Shell): void {
     .addHelpText(
       'after',
       notes(`
-  deedwire-operator audit list --key <id> --since 7d
-  deedwire-operator audit list --subject <subscription> --since 7d --json
+  ${operatorCommand()} audit list --key <id> --since 7d
+  ${operatorCommand()} audit list --subject <subscription> --since 7d --json
 
 With --json, each entry has its details: of a subscription, its event types, and which of them an update added and removed. Entries that
 releases before these details wrote lack them.
@@ -95,9 +96,9 @@ An entry can be committed after a later one was exported. It gets the next line.
 Entries that the worker has dropped after AUDIT_RETENTION_DAYS are not reported: set the variable as for the worker.
 The exit code is 1 if an entry was lost or altered, even if new entries were written.
 
-  deedwire-operator audit export --json > audit-1.jsonl
-  deedwire-operator audit export --json --previous audit-1.jsonl > audit-2.jsonl
-  deedwire-operator audit verify audit-1.jsonl audit-2.jsonl`),
+  ${operatorCommand()} audit export --json > audit-1.jsonl
+  ${operatorCommand()} audit export --json --previous audit-1.jsonl > audit-2.jsonl
+  ${operatorCommand()} audit verify audit-1.jsonl audit-2.jsonl`),
     )
     .action(async ({ previous = [] }: OutputOptions & { previous?: string[] }) => {
       await withContext(shell, (context, { AUDIT_RETENTION_DAYS: retentionDays }) =>

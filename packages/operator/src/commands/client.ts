@@ -1,4 +1,5 @@
 import { listClients, pinClient, setClientLimit } from '@deedwire/actions';
+import { operatorCommand } from '@deedwire/core';
 import { type Command, InvalidArgumentError } from 'commander';
 import { examplesOf } from '../examples.ts';
 import { accountOption } from '../gid.ts';
@@ -17,7 +18,7 @@ export function addClientCommands(program: Command, shell: Shell): void {
     .addHelpText(
       'after',
       notes(
-        `\n  deedwire-operator client list --account ${examplesOf(shell).account}\n\n\`credential list\` shows the keys of an account.`,
+        `\n  ${operatorCommand()} client list --account ${examplesOf(shell).account}\n\n\`credential list\` shows the keys of an account.`,
       ),
     )
     .action(async (options: OutputOptions & Window & { account?: string }) => {
@@ -37,7 +38,7 @@ export function addClientCommands(program: Command, shell: Shell): void {
           'per second': (row) => row.costRestoreRate,
         },
         fixed: { account: accountId ?? undefined },
-        empty: 'There are no clients. Issue a key to a new one: deedwire-operator credential issue --help',
+        empty: `There are no clients. Issue a key to a new one: ${operatorCommand()} credential issue --help`,
       });
     });
 

@@ -1,4 +1,5 @@
 import { type ContactEmail, listContactEmailsOfAccount, updateContactEmailsOfAccount } from '@deedwire/actions';
+import { operatorCommand } from '@deedwire/core';
 import type { Command } from 'commander';
 import { accountOption } from '../gid.ts';
 import { withContext } from '../session.ts';
@@ -18,7 +19,7 @@ export function addContactCommands(program: Command, shell: Shell): void {
 
   addVerb(noun, 'list', 'list the contact addresses of an account, and whether they get mails')
     .addOption(accountOption(shell, 'the account').makeOptionMandatory())
-    .addHelpText('after', notes('\n  deedwire-operator contact list --account Customer/4711'))
+    .addHelpText('after', notes(`\n  ${operatorCommand()} contact list --account Customer/4711`))
     .action(async (options: OutputOptions & { account: string }) => {
       const contacts = await withContext(shell, (context) => listContactEmailsOfAccount(context, options.account));
       print(shell, options, contacts, (found) => describe(shell, found));
@@ -35,7 +36,7 @@ export function addContactCommands(program: Command, shell: Shell): void {
     .addHelpText(
       'after',
       notes(`
-  deedwire-operator contact update --account Customer/4711 --email it@example.com --email ops@example.com
+  ${operatorCommand()} contact update --account Customer/4711 --email it@example.com --email ops@example.com
 
 An address that the account already has keeps its state. One that is not confirmed yet gets another link, unless it got one within 10
 minutes. An account can ask for 10 confirmations within 24 hours, and all accounts together for 3 of one address.

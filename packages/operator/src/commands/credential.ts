@@ -15,6 +15,7 @@ import {
   areUsual,
   type InterfaceName,
   interfaceOf,
+  operatorCommand,
   requestHeaders,
   type Service,
   withArticles,
@@ -95,12 +96,12 @@ export function addCredentialCommands(program: Command, shell: Shell): void {
     .addHelpText(
       'after',
       notes(`
-  deedwire-operator credential invite --account ${examplesOf(shell).account}
+  ${operatorCommand()} credential invite --account ${examplesOf(shell).account}
 
 No key travels by mail: the person who opens the link creates it in the portal, and alone sees its secret. The link works
 once. Its session lasts 8 hours at most, and manages the keys of this client. See whether and from where it was opened:
-deedwire-operator portal session list --account, and the entry portal_session.start of the audit log.
-To end it: deedwire-operator portal session revoke.`),
+${operatorCommand()} portal session list --account, and the entry portal_session.start of the audit log.
+To end it: ${operatorCommand()} portal session revoke.`),
     )
     .action(async (options: InviteOptions) => {
       const invite = await withContext(shell, (context, { PORTAL_ORIGIN }) =>
@@ -200,7 +201,7 @@ function describeInvite({ sessionId, url, expiresAt, clientId, abilities: atMost
   return [
     `Send this link to a person who may hold the keys of ${clientId}. It works once, until ${expiresAt.toISOString()}.`,
     `Its session can create keys with ${atMost.join(' ')}, and revoke those of the client.`,
-    `To end it: deedwire-operator portal session revoke ${sessionId.split('/').at(-1)}`,
+    `To end it: ${operatorCommand()} portal session revoke ${sessionId.split('/').at(-1)}`,
     url,
   ].join('\n');
 }

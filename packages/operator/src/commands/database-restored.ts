@@ -8,6 +8,7 @@ import {
   type RestoreReport,
   settleRestore,
 } from '@deedwire/actions';
+import { operatorCommand } from '@deedwire/core';
 import { appVariables, databaseTlsProblem } from '@deedwire/service-runtime';
 import { databaseAddress } from '@deedwire/store';
 import { type Command, InvalidArgumentError, Option } from 'commander';
@@ -57,8 +58,8 @@ Exports have no logins, and nothing after their last entry, so with --export the
 
 A password in --old-url is in the list of processes. Set PGPASSWORD or write it to ~/.pgpass instead:
 
-  deedwire-operator database restored --old-url postgres://deedwire_operator@127.0.0.1:5433/deedwire --dry-run
-  deedwire-operator database restored --export audit-1.jsonl audit-2.jsonl --waive know:logins`),
+  ${operatorCommand()} database restored --old-url postgres://deedwire_operator@127.0.0.1:5433/deedwire --dry-run
+  ${operatorCommand()} database restored --export audit-1.jsonl audit-2.jsonl --waive know:logins`),
     )
     .action(async (options: RestoredOptions, command: Command) => {
       const { oldUrl, export: files, failover, waive = [], dryRun } = options;
@@ -136,10 +137,10 @@ const toDo: Record<RestoreItem['verb'], (item: RestoreItem) => string> = {
   cancel: again,
   create: () => 'it was created later, and is lost: create it again',
   delete: again,
-  erase: ({ subject }) => `deedwire-operator person erase --record ${subject} --yes`,
+  erase: ({ subject }) => `${operatorCommand()} person erase --record ${subject} --yes`,
   expire: again,
   issue: ({ accountId, clientId }) =>
-    `the key is lost: deedwire-operator credential issue --account ${accountId ?? '<id of the account that replaces it>'}${clientId === null ? '' : ` --client ${clientId}`}`,
+    `the key is lost: ${operatorCommand()} credential issue --account ${accountId ?? '<id of the account that replaces it>'}${clientId === null ? '' : ` --client ${clientId}`}`,
   know: ({ subject }) =>
     subject === 'logins'
       ? 'exports do not say which logins were disabled: disable them again'
@@ -150,10 +151,10 @@ const toDo: Record<RestoreItem['verb'], (item: RestoreItem) => string> = {
   pause: again,
   pin: again,
   read: ({ subject }) => `make it again if it is true, because this release cannot tell: ${subject}`,
-  resume: ({ subject }) => `deedwire-operator subscription resume ${subject}`,
+  resume: ({ subject }) => `${operatorCommand()} subscription resume ${subject}`,
   revoke: again,
-  rewrap: () => 'deedwire-operator secrets rewrap',
-  rotate: ({ subject }) => `deedwire-operator subscription rotate ${subject} --overlap 0`,
+  rewrap: () => `${operatorCommand()} secrets rewrap`,
+  rotate: ({ subject }) => `${operatorCommand()} subscription rotate ${subject} --overlap 0`,
   update: again,
 };
 

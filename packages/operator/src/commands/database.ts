@@ -6,7 +6,7 @@ import {
   proposeLogins,
   setKeySelfService,
 } from '@deedwire/actions';
-import { isServiceName } from '@deedwire/core';
+import { isServiceName, operatorCommand } from '@deedwire/core';
 import { type Migrated, type MigrateOptions, schemaVariable } from '@deedwire/store';
 import { Argument, type Command, InvalidArgumentError } from 'commander';
 import { addNumberOptions, describeAdvanced, readNumbers } from '../advanced-sequences.ts';
@@ -84,7 +84,7 @@ creates the schema. A database that has the tables keeps their place. Roles belo
       notes(`
 Changes nothing. Each call draws other passwords, so keep the output until each app has its URL:
 
-  deedwire-operator database logins > logins.sql
+  ${operatorCommand()} database logins > logins.sql
   psql "$DATABASE_URL" -f logins.sql
 
 The login of an application exists already. It can read and write no table of Deedwire.`),
@@ -158,7 +158,7 @@ an account with the same address.`),
       const behind = sequences.filter(({ isBehind }) => isBehind).map(({ name }) => name);
       if (behind.length > 0)
         problems.push(
-          `Sequences behind the rows of the database: ${behind.join(', ')}. Run \`deedwire-operator database advance-sequences\`.`,
+          `Sequences behind the rows of the database: ${behind.join(', ')}. Run \`${operatorCommand()} database advance-sequences\`.`,
         );
       if (problems.length > 0) throw new Error(problems.join('\n'));
     });
@@ -243,7 +243,7 @@ const warningsOf = ({ warnings, risks, sharedAddresses }: OperatorsCheck): strin
   ...sharedAddresses.map(
     ({ table: { table, noun }, accountId, recordIds }) =>
       `the ${table.replaceAll('_', ' ')}s ${recordIds.join(', ')} of ${accountId} have the same address in different spellings, and an erasure of one ` +
-      `erases all; remove those that are one person with \`deedwire-operator ${noun} remove\``,
+      `erases all; remove those that are one person with \`${operatorCommand()} ${noun} remove\``,
   ),
 ];
 

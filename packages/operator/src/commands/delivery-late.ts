@@ -1,4 +1,5 @@
 import { type LateWork, listLateWork } from '@deedwire/actions';
+import { operatorCommand } from '@deedwire/core';
 import type { Command } from 'commander';
 import { limitOption } from '../limit.ts';
 import { withContext } from '../session.ts';
@@ -18,7 +19,7 @@ otherwise the last success: one that took seconds shows a slow receiver.
 
 Of the events of each shard, only the oldest one that waits, and the oldest blocked one.
 
-  deedwire-operator delivery late --limit 10`),
+  ${operatorCommand()} delivery late --limit 10`),
     )
     .action(async ({ limit, ...options }: OutputOptions & { limit: number }) => {
       const late = await withContext(shell, (context) => listLateWork(context, { limit }));

@@ -13,6 +13,7 @@ import {
   type WebhookAttempt,
   type WebhookDelivery,
 } from '@deedwire/actions';
+import { operatorCommand } from '@deedwire/core';
 import { curlCommand } from '@deedwire/core/curl-command';
 import { Option, type Command } from 'commander';
 import { describeExchange } from '../describe-exchange.ts';
@@ -81,9 +82,9 @@ export function addDeliveryCommands(program: Command, shell: Shell): void {
     .addHelpText(
       'after',
       notes(`
-  deedwire-operator delivery list --status FAILED --since yesterday
-  deedwire-operator delivery list --account ${examples.account} --type ${examples.eventType} \\
-    --since 2027-01-31T09:00Z${examples.record === null ? '' : `\n  deedwire-operator delivery list --record ${examples.record}`}
+  ${operatorCommand()} delivery list --status FAILED --since yesterday
+  ${operatorCommand()} delivery list --account ${examples.account} --type ${examples.eventType} \\
+    --since 2027-01-31T09:00Z${examples.record === null ? '' : `\n  ${operatorCommand()} delivery list --record ${examples.record}`}
 
 No index lists deliveries by type. With --type, name --since or --record too: otherwise the whole history of the account is searched.
 
@@ -117,8 +118,7 @@ has its own identifier is about this part. Events from before the upgrade that a
         id: (row) => row.id,
         columns: deliveryColumns,
         fixed: { subscription: subscriptionId, status, type: eventType },
-        empty:
-          'No deliveries match. Events become deliveries of the subscriptions that exist by then: see `deedwire-operator subscription list`.',
+        empty: `No deliveries match. Events become deliveries of the subscriptions that exist by then: see \`${operatorCommand()} subscription list\`.`,
       });
     });
 
@@ -138,8 +138,8 @@ this one request until then, and read the payload, so do not put it in a ticket.
 which a gateway in front of the receiver can need. Nothing is recorded: \`delivery retry\` lets the
 worker send it.
 
-  deedwire-operator delivery show 4711
-  deedwire-operator delivery show 4711 --curl | sh`),
+  ${operatorCommand()} delivery show 4711
+  ${operatorCommand()} delivery show 4711 --curl | sh`),
     )
     .action(async (deliveryId: string, { curl, ...options }: OutputOptions & { curl?: true }) => {
       if (curl) return printCurl(shell, options, deliveryId);
@@ -147,7 +147,8 @@ worker send it.
       print(shell, options, shown, (delivery) => {
         const parts = aboutClaims(delivery);
         if (delivery.attempts.length > 0) parts.push(tableFor(shell, delivery.attempts, attemptColumns));
-        if (parts.length === 0) parts.push(`No attempts yet. See why: deedwire-operator delivery why ${delivery.id}`);
+        if (parts.length === 0)
+          parts.push(`No attempts yet. See why: ${operatorCommand()} delivery why ${delivery.id}`);
         return [
           formatRecord(Object.entries(deliveryColumns).map(([name, read]) => [name, read(delivery)])),
           ...parts,
@@ -168,8 +169,8 @@ Begins with the attempts of the last 10 seconds. With --json, each line is one J
 Asks the database once a second, for a bounded number of deliveries. So some attempts of an account with more than 50 new
 deliveries per second are missing, and those of a replay that succeed at once; \`delivery list\` and \`delivery show\` have all.
 
-  deedwire-operator delivery watch --subscription 4711
-  deedwire-operator delivery watch --account ${examples.account} --json --for 10m`),
+  ${operatorCommand()} delivery watch --subscription 4711
+  ${operatorCommand()} delivery watch --account ${examples.account} --json --for 10m`),
     )
     .action(async ({ account, subscription, for: seconds, ...options }: WatchOptions, command: Command) => {
       if ((account === undefined) === (subscription === undefined))
@@ -218,7 +219,7 @@ already, oldest first, up to 16 requests at once; after 8 failures in succession
 receiver, or a pause, has to end first. A delivery keeps its schedule if its last response had a \`Retry-After\` that has not ended, or if
 a worker of the previous release made its last attempt. An attempt that fails leaves the schedule as it was.
 
-  deedwire-operator delivery send-pending --subscription 4711`),
+  ${operatorCommand()} delivery send-pending --subscription 4711`),
     )
     .action(async ({ subscription, ...options }: OutputOptions & { subscription: string }) => {
       const { webhookSubscription } = await withContext(shell, async (context) =>
@@ -237,7 +238,7 @@ a worker of the previous release made its last attempt. An attempt that fails le
     addVerb(noun, 'replay', 'send the failed deliveries of a subscription again, after new ones').addOption(
       gidOption(shell, 'subscription', 'the subscription', 'WebhookSubscription').makeOptionMandatory(),
     ),
-    'deedwire-operator delivery replay --subscription 4711',
+    `${operatorCommand()} delivery replay --subscription 4711`,
   ).action(({ subscription, ...options }: ReplayOptions & { subscription: string }) =>
     replayAndPrint(shell, subscription, options),
   );
@@ -284,7 +285,7 @@ function aboutClaims({ id, status, claimedAt }: Pick<WebhookDelivery, 'id' | 'st
       `${found} The request of the last claim may be in flight. The delivery fails after five claims whose workers end, or lose their leases.`,
     ];
   return [
-    `${found} Each time, the worker ended or lost its lease. During the last two, nothing else was sent, so the delivery may be the cause. Find out what happened to the workers then, and send it again: deedwire-operator delivery retry ${id}`,
+    `${found} Each time, the worker ended or lost its lease. During the last two, nothing else was sent, so the delivery may be the cause. Find out what happened to the workers then, and send it again: ${operatorCommand()} delivery retry ${id}`,
   ];
 }
 

@@ -1,5 +1,6 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { type ActionContext, describeUnknownBuilds, exportEnvironment } from '@deedwire/actions';
+import { operatorCommand } from '@deedwire/core';
 import { backgroundTimeouts } from '@deedwire/store';
 import type { Command } from 'commander';
 import { withContext } from '../session.ts';
@@ -21,7 +22,7 @@ export function addEnvironmentCommands(program: Command, shell: Shell): void {
       notes(`
 Changes nothing. The file has no secrets and no personal data, but the ids of clients, accounts and subscriptions.
 
-  deedwire-operator environment export --name production --out production.json`),
+  ${operatorCommand()} environment export --name production --out production.json`),
     )
     .action(async ({ name, out, rollback = [] }: { name: string; out?: string; rollback?: string[] }) => {
       const exportWithWarnings = async (context: ActionContext) => {

@@ -4,6 +4,7 @@ import {
   type ListenerPermission,
   permitListeners,
 } from '@deedwire/actions';
+import { operatorCommand } from '@deedwire/core';
 import type { Command } from 'commander';
 import { examplesOf } from '../examples.ts';
 import { accountArgument, accountOption, gidArgument, gidOption } from '../gid.ts';
@@ -25,7 +26,7 @@ export function addListenerCommands(program: Command, shell: Shell): void {
     .addOption(accountOption(shell, 'only those of this account'))
     .addOption(limitOption())
     .addOption(gidOption(shell, 'after', afterDescription, 'WebhookListener'))
-    .addHelpText('after', notes(`\n  deedwire-operator listener list --account ${examplesOf(shell).account}`))
+    .addHelpText('after', notes(`\n  ${operatorCommand()} listener list --account ${examplesOf(shell).account}`))
     .action(async (options: ListOptions) => {
       await printList(shell, options, {
         name: 'webhookListeners',
@@ -41,14 +42,13 @@ export function addListenerCommands(program: Command, shell: Shell): void {
           created: (row) => row.createdAt,
         },
         fixed: { account: options.account },
-        empty:
-          'No listeners match. Their owners create them with `createWebhookListener`; find an account with `deedwire-operator account list`.',
+        empty: `No listeners match. Their owners create them with \`createWebhookListener\`; find an account with \`${operatorCommand()} account list\`.`,
       });
     });
 
   addVerb(noun, 'delete', 'delete a listener; its owner can no longer read its events')
     .addArgument(gidArgument(shell, 'WebhookListener'))
-    .addHelpText('after', notes('\n  deedwire-operator listener delete 4711'))
+    .addHelpText('after', notes(`\n  ${operatorCommand()} listener delete 4711`))
     .action(async (listenerId: string, options: OutputOptions) => {
       const deleted = await withContext(shell, (context) => deleteListenerOfAccount(context, { listenerId }));
       print(shell, options, deleted, () => `The listener ${listenerId} is deleted`);
@@ -61,12 +61,12 @@ export function addListenerCommands(program: Command, shell: Shell): void {
 
   addVerb(noun, 'forbid', 'forbid an account to create listeners; those it has stay')
     .addArgument(accountArgument(shell))
-    .addHelpText('after', notes(`\n  deedwire-operator listener forbid ${examplesOf(shell).account}`))
+    .addHelpText('after', notes(`\n  ${operatorCommand()} listener forbid ${examplesOf(shell).account}`))
     .action((accountId: string, options: OutputOptions) => permit(accountId, true, options));
 
   addVerb(noun, 'allow', 'allow an account to create listeners again')
     .addArgument(accountArgument(shell))
-    .addHelpText('after', notes(`\n  deedwire-operator listener allow ${examplesOf(shell).account}`))
+    .addHelpText('after', notes(`\n  ${operatorCommand()} listener allow ${examplesOf(shell).account}`))
     .action((accountId: string, options: OutputOptions) => permit(accountId, false, options));
 }
 
@@ -74,5 +74,5 @@ function describe({ accountId, forbiddenAt, listeners }: ListenerPermission): st
   if (forbiddenAt === null) return `The account ${accountId} may create listeners. It has ${listeners}.`;
   const since = `The account ${accountId} may not create listeners since ${forbiddenAt.toISOString()}.`;
   if (listeners === 0) return `${since} It has none.`;
-  return `${since} It has ${listeners}, which stay until they expire. To delete one, run \`deedwire-operator listener delete\`; \`listener list --account\` lists them.`;
+  return `${since} It has ${listeners}, which stay until they expire. To delete one, run \`${operatorCommand()} listener delete\`; \`listener list --account\` lists them.`;
 }

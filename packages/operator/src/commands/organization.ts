@@ -1,4 +1,5 @@
 import { createOrganization, listOrganizations } from '@deedwire/actions';
+import { operatorCommand } from '@deedwire/core';
 import type { Command } from 'commander';
 import { gidOption } from '../gid.ts';
 import { afterDescription, limitOption, type Window } from '../limit.ts';
@@ -20,7 +21,7 @@ export function addOrganizationCommands(program: Command, shell: Shell): void {
     .option('--name <text>', 'only those whose name contains this, in any case')
     .addOption(limitOption())
     .addOption(gidOption(shell, 'after', afterDescription, 'Organization'))
-    .addHelpText('after', notes('\n  deedwire-operator organization list --name harbour'))
+    .addHelpText('after', notes(`\n  ${operatorCommand()} organization list --name harbour`))
     .action(async (options: OutputOptions & Window & { name?: string }) => {
       const filter = { nameContains: options.name ?? null };
       await printList(shell, options, {
@@ -34,8 +35,8 @@ export function addOrganizationCommands(program: Command, shell: Shell): void {
         },
         empty:
           options.name === undefined
-            ? 'There are no organizations. Create one: deedwire-operator organization create --name <name>'
-            : 'No organization has this name. List all: deedwire-operator organization list',
+            ? `There are no organizations. Create one: ${operatorCommand()} organization create --name <name>`
+            : `No organization has this name. List all: ${operatorCommand()} organization list`,
       });
     });
 }

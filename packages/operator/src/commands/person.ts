@@ -1,5 +1,5 @@
 import { erasePerson, type KeptOfPerson } from '@deedwire/actions';
-import { isEmail, type Service } from '@deedwire/core';
+import { isEmail, operatorCommand, type Service } from '@deedwire/core';
 import type { Command } from 'commander';
 import { findDirectUrl } from '../database-url.ts';
 import { accountOption, recordOption } from '../gid.ts';
@@ -52,9 +52,9 @@ read is named in a warning, and stops nothing.
 
 It does not reach backups, WAL, standbys, logs and receivers: see docs/operations/accounts.md.
 
-  echo ada@example.com | deedwire-operator person erase --email - --dry-run
-  deedwire-operator person erase --email - --yes < address.txt
-  deedwire-operator person erase --record 4711 --yes`),
+  echo ada@example.com | ${operatorCommand()} person erase --email - --dry-run
+  ${operatorCommand()} person erase --email - --yes < address.txt
+  ${operatorCommand()} person erase --record 4711 --yes`),
     )
     .action(async (options: EraseOptions, command: Command) => {
       const { email, record, account: accountId } = options;

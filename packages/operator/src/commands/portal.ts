@@ -1,5 +1,5 @@
 import { createPortalLinkOfAccount, listPortalSessions, type PortalLink, revokePortalSession } from '@deedwire/actions';
-import { type PortalAbility, portalAbilities } from '@deedwire/core';
+import { operatorCommand, portalAbilities, type PortalAbility } from '@deedwire/core';
 import type { Command } from 'commander';
 import { abilityOption } from '../ability-option.ts';
 import { examplesOf } from '../examples.ts';
@@ -39,7 +39,7 @@ export function addPortalCommands(program: Command, shell: Shell): void {
     .addOption(originOption())
     .addHelpText(
       'after',
-      notes(`\n  deedwire-operator portal link --account ${examplesOf(shell).account} --ability OPERATE`),
+      notes(`\n  ${operatorCommand()} portal link --account ${examplesOf(shell).account} --ability OPERATE`),
     )
     .action(async (options: LinkOptions) => {
       const {
@@ -70,7 +70,7 @@ export function addPortalCommands(program: Command, shell: Shell): void {
     .addOption(accountOption(shell, 'only those of this account'))
     .addOption(limitOption())
     .addOption(gidOption(shell, 'after', afterDescription, 'PortalSession'))
-    .addHelpText('after', notes(`\n  deedwire-operator portal session list --account ${examplesOf(shell).account}`))
+    .addHelpText('after', notes(`\n  ${operatorCommand()} portal session list --account ${examplesOf(shell).account}`))
     .action(async (options: OutputOptions & Window & { account?: string }) => {
       await printList(shell, options, {
         name: 'portalSessions',
@@ -89,7 +89,7 @@ export function addPortalCommands(program: Command, shell: Shell): void {
           key: (row) => row.keyId,
         },
         fixed: { account: options.account },
-        empty: 'No sessions match. Open one: deedwire-operator portal link --help',
+        empty: `No sessions match. Open one: ${operatorCommand()} portal link --help`,
       });
     });
 

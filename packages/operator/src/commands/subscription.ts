@@ -15,7 +15,7 @@ import {
   type ShownSubscription,
   type WebhookSubscription,
 } from '@deedwire/actions';
-import { originOf, type RequestHeader } from '@deedwire/core';
+import { operatorCommand, originOf, type RequestHeader } from '@deedwire/core';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { examplesOf } from '../examples.ts';
 import { accountOption, gidArgument, gidOption, subscriptionTypes } from '../gid.ts';
@@ -50,7 +50,7 @@ export function addSubscriptionCommands(program: Command, shell: Shell): void {
     .addHelpText(
       'after',
       notes(
-        `\n  deedwire-operator subscription list --account ${examplesOf(shell).account}\n  deedwire-operator subscription list --status PAUSED`,
+        `\n  ${operatorCommand()} subscription list --account ${examplesOf(shell).account}\n  ${operatorCommand()} subscription list --status PAUSED`,
       ),
     )
     .action(async (options: ListOptions) => {
@@ -70,14 +70,13 @@ export function addSubscriptionCommands(program: Command, shell: Shell): void {
         },
         // A paused one shows why.
         fixed: { account: options.account, status: options.status === 'ACTIVE' ? 'ACTIVE' : undefined },
-        empty:
-          'No subscriptions match. Their owners create them with `createWebhookSubscription`; find an account with `deedwire-operator account list`.',
+        empty: `No subscriptions match. Their owners create them with \`createWebhookSubscription\`; find an account with \`${operatorCommand()} account list\`.`,
       });
     });
 
   addVerb(noun, 'show', 'show a subscription, its event types and what is known about its receiver')
     .addArgument(gidArgument(shell, 'WebhookSubscription'))
-    .addHelpText('after', notes('\n  deedwire-operator subscription show 4711'))
+    .addHelpText('after', notes(`\n  ${operatorCommand()} subscription show 4711`))
     .action(async (subscriptionId: string, options: OutputOptions) => {
       const shown = await withContext(shell, (context) => readWebhookSubscription(context, { subscriptionId }));
       print(shell, options, shown, describeAll);
@@ -87,7 +86,7 @@ export function addSubscriptionCommands(program: Command, shell: Shell): void {
     addVerb(noun, 'replay', 'send the failed deliveries of a subscription again, after new ones').addArgument(
       gidArgument(shell, 'WebhookSubscription'),
     ),
-    'deedwire-operator subscription replay 4711',
+    `${operatorCommand()} subscription replay 4711`,
   ).action((subscriptionId: string, options: ReplayOptions) => replayAndPrint(shell, subscriptionId, options));
 
   addVerb(noun, 'cancel-replay', 'stop a replay; what is queued already is sent')
@@ -132,8 +131,8 @@ export function addSubscriptionCommands(program: Command, shell: Shell): void {
     .addHelpText(
       'after',
       notes(`
-  deedwire-operator subscription update 4711 --timeout 10
-  deedwire-operator subscription update 4711 --header-file - < header.txt
+  ${operatorCommand()} subscription update 4711 --timeout 10
+  ${operatorCommand()} subscription update 4711 --header-file - < header.txt
 
 The value of a header is stored encrypted with WEBHOOK_SECRET_KEYS, and never shown. It is no argument, which other processes could read.`),
     )
@@ -264,8 +263,8 @@ function addReconcile(noun: Command, shell: Shell): void {
     .addHelpText(
       'after',
       notes(`
-  deedwire-operator subscription reconcile 4711 --log received.jsonl
-  deedwire-operator subscription reconcile 4711 --log ids.txt --since 2027-01-31
+  ${operatorCommand()} subscription reconcile 4711 --log received.jsonl
+  ${operatorCommand()} subscription reconcile 4711 --log ids.txt --since 2027-01-31
 
 A line is one of: the header webhook-id; the id of an event; a body; {"deliveryId": "<webhook-id>", "body": <body>}.
 Name --until if the receiver may not have logged the latest deliveries yet. The exit code is 1 if deliveries are missing or altered,

@@ -1,4 +1,5 @@
 import { type EndingUse, listEndingUse } from '@deedwire/actions';
+import { operatorCommand } from '@deedwire/core';
 import type { Command } from 'commander';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
@@ -15,7 +16,7 @@ export function addVersionCommands(program: Command, shell: Shell): void {
       notes(`
 The exit code is 1 if there are any, and 3 if this is unknown, for example because the database is unavailable.
 
-  deedwire-operator version usage --sunset-within 90d`),
+  ${operatorCommand()} version usage --sunset-within 90d`),
     )
     .action(async (options: OutputOptions & { sunsetWithin: Date }) => {
       const until = options.sunsetWithin.toISOString().slice(0, 10);

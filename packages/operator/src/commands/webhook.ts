@@ -1,5 +1,5 @@
 import { readSentBody } from '@deedwire/actions';
-import type { Service } from '@deedwire/core';
+import { operatorCommand, type Service } from '@deedwire/core';
 import {
   type ContractOrder,
   type Diagnosis,
@@ -72,9 +72,9 @@ The request has one of these forms:
 The result names each rule that the request breaks and what to do: the clock, the timestamp, headers, the secret and its encoding,
 the key, and what has changed the body. The exit code is 1 if the request is rejected.
 
-  WEBHOOK_SECRET_FILE=secret.txt deedwire-operator webhook verify request.http \\
+  WEBHOOK_SECRET_FILE=secret.txt ${operatorCommand()} webhook verify request.http \\
     --at 2027-01-31T12:00:05Z
-  deedwire-operator webhook verify headers.txt --body body.json \\
+  ${operatorCommand()} webhook verify headers.txt --body body.json \\
     --secret-file secrets.txt`),
     )
     .action(async (file: string | undefined, options: VerifyOptions, command: Command) => {

@@ -1,4 +1,4 @@
-import type { Service } from '@deedwire/core';
+import { commandNames, type Service } from '@deedwire/core';
 import {
   isLostStatement,
   MigrationChangedError,
@@ -132,13 +132,13 @@ async function findProblems(
       // The login of an application must not become that of an app.
       schema === 'public'
         ? `the login ${name} is not in the group role ${role} of this app; run: grant ${role} to ${name}`
-        : `the login is not in the group role ${role}; let this app have ${ownLogin}`,
+        : `the login is not in the group role ${role}; let this app have ${ownLogin()}`,
     );
   if (unreadable.length > 0)
     return { problems: [], missingRights: unreadable.map((table) => missingRight(role, `select on ${table}`, schema)) };
   const { pending, later, outdating } = await compareMigrations(isMigrated ? await selectAppliedMigrations(store) : []);
   if (pending.length > 0)
-    return only(`the database lacks migrations: ${pending.join(', ')}; run: deedwire-operator database migrate`);
+    return only(`the database lacks migrations: ${pending.join(', ')}; run: ${commandNames().migrate}`);
   if (outdating !== null)
     return only(`this build is too old for the database, to which ${outdating} was applied; deploy a later release`);
   // A later migration may have revoked what this build uses no longer.

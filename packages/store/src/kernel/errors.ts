@@ -1,3 +1,4 @@
+import { operatorCommand } from '@deedwire/core';
 import { DatabaseError } from 'pg';
 import { describeWait, type MigrationWait } from './migration-wait.ts';
 
@@ -314,7 +315,7 @@ export class PublicationError extends Error {
 
   constructor(cause: DatabaseError) {
     super(
-      'A publication keeps PostgreSQL from changing rows. Run `deedwire-operator database check`, which names it and the remedy.',
+      `A publication keeps PostgreSQL from changing rows. Run \`${operatorCommand()} database check\`, which names it and the remedy.`,
       { cause },
     );
   }

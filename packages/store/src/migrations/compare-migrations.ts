@@ -1,4 +1,4 @@
-import type { Service } from '@deedwire/core';
+import { commandNames, type Service } from '@deedwire/core';
 import { MigrationChangedError, MigrationMissingError } from '../kernel/errors.ts';
 import { type Database, sql } from '../statements/database.ts';
 import {
@@ -64,7 +64,7 @@ export async function findApplicationProblems(database: Database, { migrations }
     const { pending, outdating } = await compareApplicationMigrations(database, migrations);
     if (pending.length > 0)
       return [
-        `the database lacks migrations of the application: ${pending.join(', ')}; run: deedwire-operator database migrate`,
+        `the database lacks migrations of the application: ${pending.join(', ')}; run: ${commandNames().migrate}`,
       ];
     return outdating === null
       ? []

@@ -1,3 +1,4 @@
+import { operatorCommand } from '@deedwire/core';
 import { formatSettings, resultSettings } from '../connections/session-settings.ts';
 import { type Database, onlyRow, sql } from '../statements/database.ts';
 import { describeSchemas, isOfTrustedOwner, type Place, placesWithTables, visiblePlace } from './find-place.ts';
@@ -169,7 +170,7 @@ function encodingProblems({ encoding, schemas }: Found): string[] {
 }
 
 /** In place of the login of an application. It finds the tables, and may use their schema. */
-export const ownLogin = 'its own login, which `deedwire-operator database logins` prints';
+export const ownLogin = (): string => `its own login, which \`${operatorCommand()} database logins\` prints`;
 
 /** In a database that may be an application's, whose statements may need the setting, no remedy changes the database or this login. */
 function settingProblems(
@@ -182,7 +183,7 @@ function settingProblems(
   if (wanted === undefined || (wanted.accepts?.test(value) ?? value === String(wanted.value))) return [];
   const problem = `the setting ${name} is "${value}", but must be "${wanted.value}"`;
   if (isShared && source !== 'client')
-    return [`${problem}; let this app have ${ownLogin}, and set it for that login alone`];
+    return [`${problem}; let this app have ${ownLogin()}, and set it for that login alone`];
   const ofSplit = name === readOnly ? 'on the new side of a split, run `cell split activate`; elsewhere, ' : '';
   const places: Readonly<Record<string, string>> = {
     database: `for the database; ${ofSplit}run: alter database ${database} reset ${name}`,
@@ -256,6 +257,6 @@ function viewProblems({ searchPath, visibleIn, schemas }: Found): string[] {
   const { place, remedy } = describeSchemas(schemas);
   return [
     `the tables are in ${place}, but search_path is ${searchPath}, which does not contain a schema with them that the login may use; ` +
-      `for a direct connection ${remedy}, and behind a transaction pooler let this app have ${ownLogin}`,
+      `for a direct connection ${remedy}, and behind a transaction pooler let this app have ${ownLogin()}`,
   ];
 }

@@ -1,4 +1,4 @@
-import { interfaceNamesOf, type Service } from '@deedwire/core';
+import { commandNames, interfaceNamesOf, type Service } from '@deedwire/core';
 import { type Database, sql } from '../statements/database.ts';
 import { findApplicationProblems } from './compare-migrations.ts';
 import { describeService } from './describe-service.ts';
@@ -8,12 +8,11 @@ const kinds = ['interface', 'event', 'action', 'persons', 'column', 'account', '
 /** What each kind needs. */
 const remedies: Readonly<Record<(typeof kinds)[number], (names: string) => string>> = {
   interface: (names) =>
-    `the database lacks the interfaces ${names} with the types of their accounts; run: deedwire-operator database migrate`,
-  event: (names) => `the database does not know all of the events ${names}; run: deedwire-operator database migrate`,
-  action: (names) =>
-    `the database does not know all of the audit actions ${names}; run: deedwire-operator database migrate`,
+    `the database lacks the interfaces ${names} with the types of their accounts; run: ${commandNames().migrate}`,
+  event: (names) => `the database does not know all of the events ${names}; run: ${commandNames().migrate}`,
+  action: (names) => `the database does not know all of the audit actions ${names}; run: ${commandNames().migrate}`,
   persons: (names) =>
-    `the database does not know all that identifies persons in ${names}; run: deedwire-operator database migrate`,
+    `the database does not know all that identifies persons in ${names}; run: ${commandNames().migrate}`,
   column: (names) =>
     `person erase cannot replace ${names}: its type and its constraints must allow null, or erased-<id> (of an address, erased-<id>@erased.invalid)`,
   account: (names) =>

@@ -1,3 +1,4 @@
+import { operatorCommand } from '@deedwire/core';
 import type { DispatchEvent, Reports } from '../events.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { noClaims, type PendingDelivery } from '../kernel/pending-delivery.ts';
@@ -245,7 +246,7 @@ function isGivenUp({ attempt, next }: UnsettledResult): boolean {
 }
 
 function givenUp(delivery: PendingDelivery): DispatchEvent {
-  const command = `deedwire-operator delivery retry ${delivery.deliveryId}`;
+  const command = `${operatorCommand()} delivery retry ${delivery.deliveryId}`;
   return { kind: 'delivery-given-up', alarm: true, delivery, claimedAt: delivery.claims, command };
 }
 
