@@ -403,8 +403,20 @@ test('the paths that every snapshot has are those of its required members', () =
     buyer: z.object({ name: z.string() }).nullable(),
     lines: z.array(z.object({ id: z.string() })),
     seller: z.object({ name: z.string() }).optional(),
+    // `append` stores the default.
+    currency: z.string().default('EUR'),
+    terms: z.object({ days: z.number().default(30) }).default({ days: 30 }),
   });
-  expect(requiredPaths({ snapshot })).toEqual(['order', 'order.id', 'order.price', 'buyer', 'lines']);
+  expect(requiredPaths({ snapshot })).toEqual([
+    'order',
+    'order.id',
+    'order.price',
+    'buyer',
+    'lines',
+    'currency',
+    'terms',
+    'terms.days',
+  ]);
 });
 
 const form = 'its type must be <noun>.<participle>, for example order.paid, with 100 characters at most';

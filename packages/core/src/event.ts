@@ -202,9 +202,32 @@ export interface SnapshotSchema {
   required?: readonly string[];
 }
 
-/** The JSON Schema of the snapshot of an event. A snapshot can have more fields. */
+/**
+ * The JSON Schema of the snapshot of an event, as it is stored. A snapshot can have more fields. A member with a default is required: `append`
+ * stores the default, and renderers read it.
+ */
 export function snapshotSchema({ snapshot }: Pick<Event, 'snapshot'>): SnapshotSchema {
-  return JSON.parse(JSON.stringify(z.toJSONSchema(snapshot, { io: 'input' })));
+  const schema = z.toJSONSchema(snapshot, {
+    io: 'input',
+    override({
+      zodSchema: {
+        _zod: { def },
+      },
+      jsonSchema,
+    }) {
+      if (def.type !== 'object') return;
+      const members = Object.entries(def.shape).filter(
+        ([
+          ,
+          {
+            _zod: { optout },
+          },
+        ]) => optout === undefined,
+      );
+      if (members.length > 0) jsonSchema.required = members.map(([name]) => name);
+    },
+  });
+  return JSON.parse(JSON.stringify(schema));
 }
 
 /** The paths of the values that every snapshot of an event has: `order` and `order.id`. */
