@@ -1,7 +1,14 @@
 import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { inspect } from 'node:util';
+import { terminateBackends } from '@deedwire/embedded-postgres';
 import { listen, type Listening } from '@deedwire/testing';
+import { forFile } from '@deedwire/testing/for-file';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createStore, StoreUnavailableError } from '../src/index.ts';
+import { createPlatformDatabase } from './support/database.ts';
+
+const database = await forFile(createPlatformDatabase());
 
 /** A message of the PostgreSQL protocol: its type, its length with the length itself, and its content. */
 function message(type: string, content: Buffer): Buffer {
@@ -38,4 +45,28 @@ test('fails only its statement when a session ends as soon as it is connected', 
   );
   await expect(store.query(statement, [])).rejects.toThrow(StoreUnavailableError);
   await store.close();
+});
+
+test('the error of an idle connection contains nothing of its client, so that a log can print it', async () => {
+  const errors: unknown[] = [];
+  const { promise: seen, resolve } = Promise.withResolvers<void>();
+  const { databaseUrl } = database;
+  const store = createStore({
+    databaseUrl,
+    applicationName: 'idle',
+    onError: (error) => {
+      errors.push(error);
+      resolve();
+    },
+  });
+  await store.query({ name: 'one', text: 'select 1' }, []);
+  // By then, the connection is in the pool again.
+  await sleep(2_500);
+  await terminateBackends(databaseUrl);
+  await seen;
+  await store.close();
+  expect(errors).toEqual([expect.any(Error)]);
+  const text = inspect(errors, { depth: 10 });
+  expect(text).toContain('terminating connection due to administrator command');
+  expect(text).not.toMatch(/connectionParameters|Client \{|postgres:\/\//);
 });

@@ -77,7 +77,10 @@ export function createPool(databaseUrl: string, settings: OwnOfPool): Pool {
       super(Object.assign(own, { ssl }));
     }
   }
-  return new Pool({ ...config, Client: ReadingClient });
+  const pool = new Pool({ ...config, Client: ReadingClient });
+  // The pool adds its client to the error of an idle connection. A log that prints the error would have all that the client has.
+  pool.on('error', (error) => Reflect.deleteProperty(error, 'client'));
+  return pool;
 }
 
 function configOf<Config extends { settings?: SessionSettings }>(databaseUrl: string, { settings, ...own }: Config) {
