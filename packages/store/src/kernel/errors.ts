@@ -130,8 +130,8 @@ export class ServiceConflictError extends Error {
   readonly code = 'SERVICE_CONFLICT';
   override readonly name = 'ServiceConflictError';
 
-  constructor(conflicts: readonly string[]) {
-    super(`The service differs from what a release of it has registered: ${conflicts.join('; ')}. Use another name.`);
+  constructor(conflicts: readonly string[], remedy = 'Use another name.') {
+    super(`The service differs from what a release of it has registered: ${conflicts.join('; ')}. ${remedy}`);
   }
 }
 

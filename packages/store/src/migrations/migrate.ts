@@ -7,6 +7,7 @@ import {
   CellMismatchError,
   MigrationBlockedError,
   RolePrefixMismatchError,
+  ServiceConflictError,
   toStoreError,
   UnsuitableDatabaseError,
 } from '../kernel/errors.ts';
@@ -391,7 +392,25 @@ async function findNextInterface(client: Client, service: Service): Promise<Task
   const [lacking] = rows;
   if (lacking === undefined) return undefined;
   const { name, accountType, isName } = lacking;
+  await refuseRenamedInterface(client, name, accountType);
   return isName ? { kind: 'interface', name, accountType } : { kind: 'name', name };
+}
+
+/** Before anything of it is added: a value of the enumeration stays for good. */
+async function refuseRenamedInterface(client: Client, name: string, accountType: string): Promise<void> {
+  const { rows } = await client.query<{ known: string }>(
+    'select name::text as known from interface where account_type = $1',
+    [accountType],
+  );
+  const [registered] = rows;
+  if (registered === undefined) return;
+  const { known } = registered;
+  throw new ServiceConflictError(
+    [
+      `the interface ${name} has accounts of the type ${accountType}, and in the database the interface ${known} has them`,
+    ],
+    `An interface is added, and not renamed: call it ${known}, or give ${name} another type in \`account\`.`,
+  );
 }
 
 // SQLSTATE unique_violation, duplicate_schema, duplicate_table and duplicate_object (the type of the rows): another process has created

@@ -21,6 +21,7 @@ export interface ChangedEvents {
 export async function registerService(client: Client, service: Service, gidNamespace: string): Promise<ChangedEvents> {
   const described = describeService(service);
   await refuseConflicts(client, described);
+  await refuseOtherKeys(client, service);
   await registerNamespace(client, gidNamespace);
   await registerVersions(client, service, described);
   const required = new Map(service.events.map((event) => [event.type, requiredPaths(event)]));
@@ -82,9 +83,7 @@ async function compareEvents(
 
 /** What is published later stays: a release that is deployed again does not take it back. */
 async function registerVersions(client: Client, { names }: Service, { interfaces }: DescribedService): Promise<void> {
-  await client.query('update installation set api_key_prefix = $1 where api_key_prefix is distinct from $1', [
-    names.apiKeyPrefix,
-  ]);
+  await client.query('update installation set api_key_prefix = $1 where api_key_prefix is null', [names.apiKeyPrefix]);
   await client.query(
     `update interface i
      set client_version = s.client_version
@@ -100,6 +99,22 @@ async function registerNamespace(client: Client, gidNamespace: string): Promise<
   const { rows } = await client.query<{ own: string }>('select gid_namespace as own from installation');
   const { own } = onlyRow(rows);
   if (own !== gidNamespace) throw new GidNamespaceMismatchError(own, gidNamespace);
+}
+
+/** No process would accept the API keys that clients have. Without one, the prefix can change. */
+async function refuseOtherKeys(client: Client, { names }: Service): Promise<void> {
+  const { rows } = await client.query<{ own: string; isUsed: boolean }>(
+    `select api_key_prefix as own, exists (select from api_key) as "isUsed" from installation where api_key_prefix <> $1`,
+    [names.apiKeyPrefix],
+  );
+  const [other] = rows;
+  if (other === undefined) return;
+  if (other.isUsed)
+    throw new ServiceConflictError(
+      [`its API keys begin with ${names.apiKeyPrefix}_, and those of the database with ${other.own}_`],
+      `Clients have such keys, which nothing would accept: set \`apiKeyPrefix\` to ${other.own}.`,
+    );
+  await client.query('update installation set api_key_prefix = $1', [names.apiKeyPrefix]);
 }
 
 async function refuseConflicts(client: Client, { interfaces, events, persons }: DescribedService): Promise<void> {
