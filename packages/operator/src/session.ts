@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname, userInfo } from 'node:os';
 import { systemRandom, type OperatorContext } from '@deedwire/actions';
+import { operatorCommand } from '@deedwire/core';
 import { createRegistration, inSchema, storeConnections } from '@deedwire/service-runtime';
 import {
   backgroundTimeouts,
@@ -20,6 +21,7 @@ import {
   type Store,
   type StoreOptions,
   StoreUnavailableError,
+  toAccessError,
 } from '@deedwire/store';
 import { type Config, readOperatorConfig } from './config.ts';
 import { findDatabaseUrl, findSecretKeys } from './database-url.ts';
@@ -124,6 +126,13 @@ async function withStore<Result>(
       operator: { name: config.OPERATOR_NAME ?? userName(), host: hostname(), requestId: randomUUID() },
     };
     return await work(context, config);
+  } catch (error) {
+    throw toAccessError(
+      error,
+      connections.databaseUrl,
+      () =>
+        `This command needs the login of the owner of the tables, or the one that \`${operatorCommand()} database logins\` prints for operator-cli.`,
+    );
   } finally {
     await store.close();
   }
@@ -186,7 +195,8 @@ export async function migrateDatabase(shell: Shell, options: MigrateOptions): Pr
     throw new Error(
       'Migrations need a direct connection to the database, not a transaction pooler. Set DATABASE_DIRECT_URL.',
     );
-  return migrate(config.DATABASE_DIRECT_URL ?? findDatabaseUrl(config), shell.service, {
+  const databaseUrl = config.DATABASE_DIRECT_URL ?? findDatabaseUrl(config);
+  return migrate(databaseUrl, shell.service, {
     ...(config.DATABASE_SCHEMA !== undefined && { schema: config.DATABASE_SCHEMA }),
     defaults: defaultPlaceOf(shell.service),
     gidNamespace: config.GID_NAMESPACE,
@@ -194,5 +204,12 @@ export async function migrateDatabase(shell: Shell, options: MigrateOptions): Pr
     onWait: onNewWait(shell.warn),
     onUnregistered: (problem) => shell.warn(`${problem}.`),
     onAbsentRoles: (consequences) => shell.warn(`${consequences}.`),
+  }).catch((error: unknown) => {
+    throw toAccessError(
+      error,
+      databaseUrl,
+      ({ database, login }) =>
+        `Migrations need the login that owns the tables. For a new database, run as its owner: grant create on database ${database} to ${login}`,
+    );
   });
 }

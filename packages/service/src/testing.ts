@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type InterfaceName, interfaceNamesOf, interfaceOf, type Service, ServiceError } from '@deedwire/core';
 import { generateSecretKeys, headersOf, subscribeReceiver, withSeedContext } from '@deedwire/development';
 import { createDatabase, dropDatabase, startPostgres, urlOf, withClient } from '@deedwire/embedded-postgres/server';
-import { defaultPlaceOf, migrate, withSchema } from '@deedwire/store';
+import { defaultPlaceOf, migrate, toAccessError, withSchema } from '@deedwire/store';
 import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { createAccountWithKey } from './accounts.ts';
 import { requireServedCode } from './interface-code.ts';
@@ -75,7 +75,8 @@ export interface StartedService<Served extends Service = Service> {
  * no test framework.
  *
  * @throws {ServiceError} if the code of an interface differs from its SDL, or its migrations do not register a table of the service
- * @throws {Error} if there is neither database, or the login of DATABASE_URL may create no database
+ * @throws {DatabaseAccessError} if the server does not accept the login of DATABASE_URL, or it may create no database
+ * @throws {Error} if there is neither a DATABASE_URL nor the package
  */
 export async function startService<Served extends Service>(
   service: Served,
@@ -90,7 +91,8 @@ export async function startService<Served extends Service>(
     return { ...(await start(service, options, undo)), stop };
   } catch (error) {
     await stop();
-    throw error;
+    const given = givenUrl();
+    throw given === '' ? error : toAccessError(error, given, createsDatabases);
   }
 }
 
@@ -165,9 +167,14 @@ async function start<Served extends Service>(
   };
 }
 
+const givenUrl = (): string => process.env['DATABASE_URL']?.trim() ?? '';
+
+const createsDatabases = ({ login }: { login: string }): string =>
+  `\`startService\` creates a database for each test, and migrates it. Run as a superuser: alter role ${login} createdb`;
+
 /** @returns the URL of a new database, and what the names of its roles begin with, where other databases of the server can have those of the service */
 async function openDatabase(undo: (() => Promise<unknown>)[]): Promise<{ url: string; rolePrefix: string | null }> {
-  const given = process.env['DATABASE_URL']?.trim() ?? '';
+  const given = givenUrl();
   if (given === '') {
     const server = await startPostgres();
     undo.unshift(() => server.stop());

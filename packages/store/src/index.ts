@@ -26,6 +26,7 @@ export {
 export { ShortLivedMap } from './kernel/short-lived-map.ts';
 
 // Connections.
+export { DatabaseAccessError, toAccessError } from './connections/access-error.ts';
 export {
   type ConnectionProtection,
   connectionProtection,
@@ -90,6 +91,7 @@ export {
   type DatabaseCheck,
   describeDatabaseCheck,
   describeDatabaseProblems,
+  describeUnavailable,
   describeLostStatements,
   findDatabaseProblems,
   findLostStatements,

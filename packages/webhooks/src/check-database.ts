@@ -3,6 +3,7 @@ import {
   checkDatabase,
   type DatabaseCheck,
   describeDatabaseCheck,
+  describeUnavailable,
   type GroupRole,
   selectRolePrefix,
   selectSequences,
@@ -56,7 +57,7 @@ export async function checkDatabaseOfApps(
     return { ...check, sequences, problems: days < leastDaysAhead ? [describePartitions(days)] : [] };
   } catch (error) {
     if (!(error instanceof StoreUnavailableError)) throw error;
-    return { ...check, sequences: [], problems: [`the database is not available: ${error.reason}`] };
+    return { ...check, sequences: [], problems: [describeUnavailable(error)] };
   }
 }
 

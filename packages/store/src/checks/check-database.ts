@@ -87,10 +87,18 @@ const lostStatements = 'a pooler before the database loses prepared statements; 
 /** PgBouncer, if it does not know a parameter at the start of a session. */
 const refusedSettings = /unsupported startup parameter/;
 
-function describeUnavailable({ cause, reason }: StoreUnavailableError): string {
+/** Of SQLSTATEs and codes of the system that last until someone acts. */
+const reasons: Readonly<Record<string, string>> = {
+  '28000': ', the server refuses the login of DATABASE_URL, or its connection without TLS',
+  '28P01': ', the server does not accept the login of DATABASE_URL with this password',
+  '3D000': ', the server has no database with the name in DATABASE_URL',
+};
+
+/** What a process that cannot reach the database says, without the period. */
+export function describeUnavailable({ cause, reason }: StoreUnavailableError): string {
   return cause instanceof Error && refusedSettings.test(cause.message)
     ? `a pooler before the database refuses settings of sessions; set DATABASE_PREPARED_STATEMENTS=off`
-    : `the database is not available: ${reason}`;
+    : `the database is not available: ${reason}${reasons[reason] ?? ''}`;
 }
 
 /** What was found of statements that were lost, one sentence each. For a service that is ready. */

@@ -111,7 +111,9 @@ export async function findSettingProblems(database: Database, purpose: Purpose):
     ...renameProblems(found),
     ...(place === null
       ? viewProblems(found)
-      : [...placeProblems(found, place), ...roleProblems(found, place, isBaseline)]),
+      : isOfOther(found, place)
+        ? placeProblems(found, place)
+        : [...placeProblems(found, place), ...roleProblems(found, place, isBaseline)]),
   ];
 }
 
@@ -196,6 +198,11 @@ function settingProblems(
   return [`${problem}; it is set ${place}`];
 }
 
+/** Whether another login has created the tables. What that one has done is not visible to this one. */
+function isOfOther({ schemas, hasSchemaRight }: Found, { schema }: Place): boolean {
+  return schema !== 'public' && schemas.includes(schema) && !hasSchemaRight;
+}
+
 /** Where tables would be created. */
 function placeProblems(found: Found, place: Place): string[] {
   const { role, schema, schemaOwner, isOfSchemaOwner, mayCreateSchema, schemaRight, hasSchemaRight, schemas } = found;
@@ -216,7 +223,9 @@ function placeProblems(found: Found, place: Place): string[] {
   const remedy =
     schema === 'public'
       ? `run as its owner: grant ${right} on schema ${schema} to ${role}${withOption}`
-      : 'let its owner grant it to this login';
+      : schemas.includes(schema)
+        ? `the tables are there: migrate with the login of their owner, ${schemaOwner}`
+        : 'let its owner grant it to this login';
   return [`the login lacks the right to ${schemaRight} in the schema ${schema}; ${remedy}`];
 }
 
@@ -255,6 +264,11 @@ function renameProblems({ renamed }: Found): string[] {
 function viewProblems({ searchPath, visibleIn, schemas }: Found): string[] {
   if (schemas.length === 0 || visibleIn !== null) return [];
   const { place, remedy } = describeSchemas(schemas);
+  const [schema = ''] = schemas;
+  if (schemas.length === 1 && searchPath.split(', ').includes(`"${schema}"`))
+    return [
+      `the tables are in ${place}, which this login may not use; let this app have ${ownLogin()}, or the login of their owner`,
+    ];
   return [
     `the tables are in ${place}, but search_path is ${searchPath}, which does not contain a schema with them that the login may use; ` +
       `for a direct connection ${remedy}, and behind a transaction pooler let this app have ${ownLogin()}`,

@@ -203,6 +203,6 @@ test('`version usage` exits with 3, and not as if somebody used them, if the dat
     exitCode: 3,
     stdout: '',
     stderr:
-      'error: Who uses versions that end until 2026-12-31 is unknown. (The database is not available. (connect ECONNREFUSED 127.0.0.1:1))\n',
+      'error: Who uses versions that end until 2026-12-31 is unknown. (No PostgreSQL server accepts connections at 127.0.0.1:1. Start it, or correct the URL of the database. (connect ECONNREFUSED 127.0.0.1:1))\n',
   });
 });

@@ -126,7 +126,7 @@ test('fails if it does not know at its end what was attempted', async () => {
   await proxy.close();
   const { exitCode, stderr } = await watching;
   expect(exitCode).toBe(1);
-  expect(JSON.parse(stderr).error.message).toContain('The database is not available.');
+  expect(JSON.parse(stderr).error.message).toContain('No PostgreSQL server accepts connections at 127.0.0.1:');
 });
 
 test.each<[string[], number, string]>([

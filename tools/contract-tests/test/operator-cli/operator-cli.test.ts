@@ -220,7 +220,7 @@ describe('the database connection', () => {
     expect(result).toMatchObject({
       exitCode: 1,
       stdout: '',
-      stderr: expect.stringMatching(/^error: The database is not available/),
+      stderr: expect.stringMatching(/^error: No PostgreSQL server accepts connections at 127\.0\.0\.1:1\. /),
     });
   });
 

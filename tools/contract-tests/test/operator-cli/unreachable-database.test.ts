@@ -9,9 +9,15 @@ const env = {
   OPERATOR_NAME: 'ops',
 };
 
-test.each(['ECONNREFUSED', 'ENETUNREACH', 'EACCES'] as const)(
+const unavailable = String.raw`The database is not available\.`;
+
+test.each([
+  ['ECONNREFUSED', String.raw`No PostgreSQL server accepts connections at database\.example:5432\. .*`],
+  ['ENETUNREACH', unavailable],
+  ['EACCES', unavailable],
+] as const)(
   'names what failed when the name of the database has two addresses that fail with %s',
-  async (code) => {
+  async (code, message) => {
     await failConnects(code, 'in the same tick');
     const addresses = [
       { address: '192.0.2.1', family: 4 },
@@ -34,7 +40,7 @@ test.each(['ECONNREFUSED', 'ENETUNREACH', 'EACCES'] as const)(
       expect(exitCode).toBe(1);
       expect(stderr).toMatch(
         new RegExp(
-          `^error: The database is not available\\. \\(connect ${code} 192\\.0\\.2\\.1:5432.*; connect ${code} 2001:db8::1:5432.*\\)\n$`,
+          `^error: ${message} \\(connect ${code} 192\\.0\\.2\\.1:5432.*; connect ${code} 2001:db8::1:5432.*\\)\n$`,
         ),
       );
     }
