@@ -37,7 +37,7 @@ const [generateTypes = '', checkCode = ''] = commandsOf(page, '5. The code', 2);
 const [dev = '', bookAndAsk = '', moveSubscription = ''] = commandsOf(page, '6. Run it', 3);
 const [, received = ''] = /^```text\n(received .*\n)```$/m.exec(page) ?? [];
 const [runTest = ''] = commandsOf(page, '7. Test it', 1);
-const [copyVersion = '', checkVersion = ''] = commandsOf(page, 'Another date', 2);
+const [beginVersion = '', checkVersion = ''] = commandsOf(page, 'Another date', 2);
 const [inCi = ''] = commandsOf(page, 'In CI', 1);
 const [deployed = ''] = commandsOf(page, 'Production', 1);
 const tsconfig = `${/^```json\n(\{\n {2}"compilerOptions"[^]*?)^```$/m.exec(page)?.[1]}`;
@@ -116,13 +116,14 @@ function start(command: string, env: Readonly<Record<string, string>>) {
 const sql = (statement: string, values: readonly unknown[] = []) =>
   runOnce(urlOf('clinic_owner').replace(/$/, '?options=-c%20search_path%3Ddeedwire'), statement, values);
 
-/** Applies the blocks of changes of a section, each to the file that the text before it names. */
-async function applyDiffs(section: string): Promise<void> {
+/** Applies the blocks of changes of a section to the files in a folder, each to the one that the text before it names. */
+async function applyDiffs(section: string, folder: string): Promise<void> {
   const [, text = ''] = new RegExp(`^## ${section}\\n([^]*?)^## `, 'm').exec(page) ?? [];
-  let file = '';
-  for (const [, named, diff] of text.matchAll(/^`(deedwire\/[^`]+)`.*$|^```diff\n([^]*?)^```$/gm)) {
-    file = named === undefined ? file : join(clinic.folder, named);
-    if (diff === undefined) continue;
+  let path = '';
+  for (const [, named, diff] of text.matchAll(/`(deedwire\/[^`]+\.\w+)`|^```diff\n([^]*?)^```$/gm)) {
+    path = named ?? path;
+    if (diff === undefined || dirname(path) !== folder) continue;
+    const file = join(clinic.folder, path);
     const lines = diff.split('\n').filter((line) => line !== '');
     const without = (sign: string) => lines.filter((line) => !line.startsWith(sign)).map((line) => line.slice(1));
     const before = await readFile(file, 'utf8');
@@ -185,8 +186,9 @@ test('`dev --receiver` prints the event at the version that a subscription has, 
 });
 
 test('a second date of the interface is a copy with the changes of the page, and passes what CI runs', async () => {
-  await run(copyVersion);
-  await applyDiffs('Another date');
+  await applyDiffs('Another date', 'deedwire');
+  expect(await run(beginVersion)).toContain('deedwire/patient/own/2027-02-01.graphql');
+  for (const folder of ['deedwire/patient/own', 'deedwire/patient']) await applyDiffs('Another date', folder);
   const [generate = '', ...checks] = checkVersion.split(/(?<=\n)/);
   await run(generate);
   expect(inCi).toBe([...checks, runTest].join(''));
@@ -291,6 +293,7 @@ describe('in production, without the development dependencies', () => {
         // For a receiver on this machine.
         NODE_ENV: 'development',
         WEBHOOK_CALLBACK_POLICY: 'development',
+        PORTAL_ORIGIN: `http://127.0.0.1:${port}`,
         WEBHOOK_SECRET_KEYS: keys,
         LOG_LEVEL: 'warn',
         PORT: String(port),
@@ -346,6 +349,39 @@ describe('in production, without the development dependencies', () => {
     await expect(runOnce(urlOf('a_patient_api'), 'delete from deedwire.appointment')).rejects.toThrow(
       'permission denied',
     );
+  });
+
+  test('the mutation of the README causes the webhook beside it', async () => {
+    const readme = readFileSync(join(workspaceRoot, 'README.md'), 'utf8');
+    const [, mutation = ''] = /^```graphql\n([^]*?)^```$/m.exec(readme) ?? [];
+    const [, head = '', body = ''] = /^```http\nPOST \S+ HTTP\/1\.1\n([^]*?)\n\n([^]*?)\n```$/m.exec(readme) ?? [];
+    const receiver = await subscribe(ada, '2026-11-01');
+    const { data } = await ask(ada, mutation.replace(/"20[^"]+"/, JSON.stringify(inDays(7))));
+    expect(data).toMatchObject({ bookAppointment: { userErrors: [] } });
+    const [delivery] = await receiver.waitFor(1);
+    // A `…` stands for what differs each time.
+    const shown = (text: string) =>
+      new RegExp(`^${text.replaceAll(/[.{}()]/g, String.raw`\$&`).replaceAll('…', '.+')}$`);
+    for (const [name = '', value = ''] of head.split('\n').map((line) => line.split(/: (.*)/)))
+      expect(delivery?.headers[name]).toMatch(shown(value));
+    expect(delivery?.body.toString()).toMatch(shown(body));
+  });
+
+  test('the portal says what the versions of the event change', async () => {
+    const portal = `http://127.0.0.1:${port}/patient/portal/1/`;
+    const html = await (await fetch(portal)).text();
+    const [, path = ''] = /<meta name="payload-changes" content="([^"]+)"/.exec(html) ?? [];
+    const changes: unknown = await (await fetch(new URL(path, portal))).json();
+    expect(changes).toEqual({
+      'appointment.booked 2026-11-01 2027-02-01': [
+        { path: 'data.appointmentId', before: 'string', after: null },
+        { path: 'data.startsAt', before: 'string, date-time', after: null },
+        { path: 'data.appointment', before: null, after: 'object' },
+        { path: 'data.appointment.id', before: null, after: 'string' },
+        { path: 'data.appointment.startsAt', before: null, after: 'string, date-time' },
+        { path: 'data.appointment.reason', before: null, after: 'string' },
+      ],
+    });
   });
 
   test('a change that is refused or fails leaves nothing, and another account sees nothing', async () => {
