@@ -1,7 +1,7 @@
 import type { UserError } from '@deedwire/actions';
 import { changeOnce } from '@deedwire/actions/use-case';
 import { storedSnapshot } from '@deedwire/append';
-import { gid } from '@deedwire/core';
+import { gid, parseGid } from '@deedwire/core';
 import type { FieldMap, InputFieldMap } from '@pothos/core';
 import { addMutation } from '../schema/add-mutation.ts';
 import { type InterfaceSchemaBuilder, uncheckedResult } from '../schema/builder.ts';
@@ -30,6 +30,7 @@ export function addChangeTo<Types extends VersionTypes>(
             account: () => ownAccount(context, transaction, caller),
             sql: sqlOn(transaction),
             gid: (typeName, id) => gid(context.gidNamespace, typeName, id),
+            idOf: (typeName, value) => parseGid(context.gidNamespace, typeName, value),
             append: (event, snapshot) => append(event, uncheckedResult(storedSnapshot(event, snapshot))),
             refuse,
           }),

@@ -26,6 +26,11 @@ export interface OpenChange<Code extends string> {
   /** The global identifier of a record, by its id in the application. */
   gid: (typeName: string, id: string) => string;
   /**
+   * The id in the identifier of a record that a client has passed, a number of `new_record_id()`. Null for any other text, and for a record of
+   * another type: treat it as one that does not exist.
+   */
+  idOf: (typeName: string, gid: string) => string | null;
+  /**
    * Appends an event of the caller's account: it is delivered if, and only if, the transaction commits.
    *
    * @throws {SnapshotRefusedError} if the schema of the event refuses the snapshot, or one of its payloads cannot be delivered

@@ -48,6 +48,11 @@ export interface ResolverContext {
   sql: Sql;
   /** The global identifier of a record, by its id in the application. */
   gid: (typeName: string, id: string) => string;
+  /**
+   * The id in the identifier of a record that a client has passed, a number of `new_record_id()`. Null for any other text, and for a record of
+   * another type: treat it as one that does not exist.
+   */
+  idOf: (typeName: string, gid: string) => string | null;
 }
 
 /** The types by which Pothos checks the resolvers of a version. */

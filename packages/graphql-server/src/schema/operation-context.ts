@@ -32,7 +32,7 @@ import {
   type WebhookSubscription,
 } from '@deedwire/actions';
 import type { AuthenticatedClient } from '@deedwire/auth';
-import { type Ability, gid } from '@deedwire/core';
+import { type Ability, gid, parseGid } from '@deedwire/core';
 import { toMilliPoints } from '@deedwire/operation-analysis';
 import DataLoader from 'dataloader';
 import { type ExtraWork, OperationPauses } from '../operation/operation-pauses.ts';
@@ -70,6 +70,11 @@ export interface OperationContext {
   sql: Sql;
   /** The global identifier of a record of the application. */
   gid: (typeName: string, id: string) => string;
+  /**
+   * The id in the identifier of a record that a client has passed, a number of `new_record_id()`. Null for any other text, and for a record of
+   * another type: treat it as one that does not exist.
+   */
+  idOf: (typeName: string, gid: string) => string | null;
   /** Reads the account of the caller, for the application. */
   account: () => Promise<RequestAccount>;
   /** Creates them when they are read first: most operations need none. */
@@ -175,6 +180,7 @@ export function createOperationContext(
     sql: (parts, ...values) => sqlOn(actions.store)(parts, ...values),
     account: () => ownAccount(actions, actions.store, caller),
     gid: (typeName, id) => gid(actions.gidNamespace, typeName, id),
+    idOf: (typeName, value) => parseGid(actions.gidNamespace, typeName, value),
     extensions: {},
     extraWork,
     pauses,

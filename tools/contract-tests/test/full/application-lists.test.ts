@@ -34,7 +34,11 @@ const sdl = `appointments(first: Int = 20, after: String, reason: String): Appoi
   """
   Your id in our records.
   """
-  patientId: String`;
+  patientId: String
+  """
+  Null if you have no such appointment.
+  """
+  appointment(id: ID!): Appointment`;
 const types = `
 type AppointmentConnection {
   edges: [AppointmentEdge!]!
@@ -61,6 +65,20 @@ const code = `connection('appointments', {
   });
   query('patientId', (t) =>
     t.string({ nullable: true, resolve: async (_, _args, { account }) => (await account()).externalId }),
+  );
+  query('appointment', (t) =>
+    t.field({
+      type: Appointment,
+      nullable: true,
+      args: { id: t.arg.id({ required: true }) },
+      async resolve(_, { id }, { caller, sql, gid, idOf }) {
+        const [row] = await sql<{ id: string; startsAt: Date; reason: string }>\`
+          select id, starts_at as "startsAt", reason
+          from appointment
+          where account_id = \${caller.accountId} and id = \${idOf('Appointment', String(id))}\`;
+        return row && { ...row, id: gid('Appointment', row.id) };
+      },
+    }),
   );`;
 
 /** Prints what the API answers to each operation. */
@@ -83,6 +101,9 @@ const { endCursor } = first.data.appointments.pageInfo;
 answers.push(first);
 answers.push(await ask(\`query Next { appointments(first: 2, after: "\${endCursor}") { edges { cursor node { id reason } } pageInfo { hasNextPage hasPreviousPage } } }\`));
 answers.push(await ask('query Some { appointments(reason: "Feber") { nodes { reason } } }'));
+const { data: { appointments: { nodes: [{ id }] } } } = await ask('query Id { appointments(first: 1) { nodes { id } } }');
+for (const each of [id, id.replace('Appointment', 'Patient'), id + '0'.repeat(20), 'gid://clinic/Appointment/abc', "'"])
+  answers.push(await ask(\`query Record { appointment(id: "\${each}") { reason } }\`));
 answers.push(await ask('query Bad { appointments(after: "x") { nodes { reason } } }'));
 answers.push(await ask('query Many { appointments(first: 101) { nodes { reason } } }'));
 answers.push(accounts.patient.externalId);
@@ -94,7 +115,7 @@ const refused = (message: string) => ({
   errors: [expect.objectContaining({ message: expect.stringContaining(message) })],
 });
 
-test('lists rows with cursors, a filter and the id of the account, and refuses what is no page', async () => {
+test('lists rows with cursors and a filter, finds one by its id, reads the id of the account, and refuses what is no page', async () => {
   await cp(join(workspaceRoot, 'examples/clinic/deedwire'), join(folder, 'deedwire'), { recursive: true });
   await writeFile(join(folder, 'package.json'), '{ "type": "module", "version": "1.0.0" }');
   await mkdir(join(folder, 'node_modules/@deedwire'), { recursive: true });
@@ -105,7 +126,7 @@ test('lists rows with cursors, a filter and the id of the account, and refuses w
   await edit(
     'own/2026-11-01.manifest.json',
     '"Query.appointments": ["READ"]',
-    '"Query.appointments": ["READ"], "Query.patientId": ["READ"]',
+    '"Query.appointments": ["READ"], "Query.patientId": ["READ"], "Query.appointment": ["READ"]',
   );
   await edit('2026-11-01.ts', '{ builder, query, change }', '{ builder, query, connection, change }');
   await edit('2026-11-01.ts', /query\('appointments'[^]*?\n {2}\);/, code);
@@ -139,6 +160,9 @@ test('lists rows with cursors, a filter and the id of the account, and refuses w
       },
     },
     { data: { appointments: { nodes: [{ reason: 'Feber' }, { reason: 'Feber' }] } } },
+    { data: { appointment: { reason: 'Feber' } } },
+    // Of another type, beyond a bigint, no number, and no identifier: as one that does not exist.
+    ...Array.from({ length: 4 }, () => ({ data: { appointment: null } })),
     refused('`after` is not a cursor of `appointments`.'),
     refused('`first` must be 1 to 100'),
   ]);

@@ -263,6 +263,10 @@ function dataOf({ headers, body }: Receiver['deliveries'][number]): unknown {
   return { type, version, data };
 }
 
+/** What a page shows, where a `…` stands for what differs each time. */
+const shown = (text: string): RegExp =>
+  new RegExp(`^${text.replaceAll(/[.{}()]/g, String.raw`\$&`).replaceAll('…', '.+')}$`);
+
 const counts = () =>
   sql(`select (select count(*)::int from appointment) as appointments,
     (select count(*)::int from webhook_event where event_type = 'appointment.booked') as events,
@@ -359,9 +363,6 @@ describe('in production, without the development dependencies', () => {
     const { data } = await ask(ada, mutation.replace(/"20[^"]+"/, JSON.stringify(inDays(7))));
     expect(data).toMatchObject({ bookAppointment: { userErrors: [] } });
     const [delivery] = await receiver.waitFor(1);
-    // A `…` stands for what differs each time.
-    const shown = (text: string) =>
-      new RegExp(`^${text.replaceAll(/[.{}()]/g, String.raw`\$&`).replaceAll('…', '.+')}$`);
     for (const [name = '', value = ''] of head.split('\n').map((line) => line.split(/: (.*)/)))
       expect(delivery?.headers[name]).toMatch(shown(value));
     expect(delivery?.body.toString()).toMatch(shown(body));
