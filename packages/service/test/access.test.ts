@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { generateSecretKeys } from '@deedwire/development';
 import { createTestDatabase, withClient } from '@deedwire/embedded-postgres';
@@ -12,6 +13,7 @@ import { forFile } from '@deedwire/testing/for-file';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { defineService, startWorker } from '../src/index.ts';
 import { startService } from '../src/testing.ts';
+import { root } from './application.ts';
 
 const service = defineService({
   names: {
@@ -23,6 +25,9 @@ const service = defineService({
   },
   interfaces: { customer: { title: 'Customer', account: 'Customer', versions: { '2026-11-01': {} } } },
 });
+
+/** An application whose SDL is that of the common half. */
+const app = pathToFileURL(join(root, '../../examples/orders/package.json')).href;
 
 /** One without tables, and one that the owner of the server has migrated. */
 const fresh = await forFile(createTestDatabase({ template: 'access_fresh', prepare: async () => {} }));
@@ -97,7 +102,7 @@ test.each(connections)(
     try {
       expect(await operator(databaseUrl, 'database', 'migrate')).toContain(`error: ${message}`);
       expect(await operator(databaseUrl, 'account', 'list')).toContain(`error: ${message}`);
-      await expect(startService(service, { app: import.meta.url })).rejects.toThrow(message);
+      await expect(startService(service, { app })).rejects.toThrow(message);
     } finally {
       vi.unstubAllEnvs();
     }
@@ -158,7 +163,7 @@ test('a login without rights gets what it lacks', async () => {
 
   vi.stubEnv('DATABASE_URL', ofFresh);
   try {
-    await expect(startService(service, { app: import.meta.url })).rejects.toThrow(
+    await expect(startService(service, { app })).rejects.toThrow(
       `The login ${poor} lacks a right in the database ${nameOfFresh}: permission denied to create database. \`startService\` creates a database for each test, and migrates it. Run as a superuser: alter role ${poor} createdb`,
     );
   } finally {
