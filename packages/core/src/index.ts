@@ -19,7 +19,7 @@ export {
   type DeprecationDocumentation,
 } from './deprecation.ts';
 export { changedPaths } from './changed-paths.ts';
-export { type CommandNames, commandNames, nameCommands, operatorCommand } from './commands.ts';
+export { type CommandNames, commandNames, nameCommands, operatorCommand } from './command-names.ts';
 export {
   defineEvent,
   type Event,

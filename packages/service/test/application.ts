@@ -32,7 +32,8 @@ interface Run {
 export function nodeIn(folder: string, { command, databaseUrl = '' }: Run): Promise<{ code: number; output: string }> {
   return promisify(execFile)(process.execPath, ['--conditions=deedwire-source', ...command], {
     cwd: folder,
-    env: { ...process.env, DATABASE_URL: databaseUrl },
+    // Another program can have the default ports of the interfaces.
+    env: { ...process.env, DATABASE_URL: databaseUrl, CUSTOMER_API_PORT: '0', PATIENT_API_PORT: '0' },
   }).then(
     ({ stdout, stderr }) => ({ code: 0, output: `${stdout}${stderr}` }),
     ({ code, stdout, stderr }: Ended) => ({ code, output: `${stdout}${stderr}` }),

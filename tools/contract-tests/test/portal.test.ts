@@ -853,11 +853,12 @@ describe('pages', () => {
   const browser = browserOf(supplier);
 
   test('are sent for each path, with the base of the organization and the header prefix, and never cached', async () => {
+    const changes = `<meta name="payload-changes" content="${baseOf(supplier)}assets/payload-changes-<hash>.json" />`;
     for (const path of ['', 'deliveries/1?status=FAILED', 'subscriptions/7/pin', 'recover/completeness']) {
       const { status, text, headers } = await browser.send({ path });
-      expect({ status, text }).toEqual({
+      expect({ status, text: text.replace(/(?<=payload-changes-)[\w-]{8}(?=\.json)/, '<hash>') }).toEqual({
         status: 200,
-        text: `<meta name="header-prefix" content="X-Service" /><script>${reloadScript}</script><script type="module" src="${baseOf(supplier)}assets/app-1.js"></script>`,
+        text: `<meta name="header-prefix" content="X-Service" />${changes}<script>${reloadScript}</script><script type="module" src="${baseOf(supplier)}assets/app-1.js"></script>`,
       });
       expect(headers).toMatchObject({
         'content-type': 'text/html; charset=utf-8',

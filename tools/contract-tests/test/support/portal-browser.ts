@@ -37,6 +37,7 @@ export async function writePages(more: Record<string, string> = {}) {
   await writeFile(join(folder, 'secret.txt'), 'not served');
   const scripts = [
     '<meta name="header-prefix" content="" />',
+    '<meta name="payload-changes" content="" />',
     '<script src="./assets/reload.js"></script>',
     '<script type="module" src="./assets/app-1.js"></script>',
   ];
