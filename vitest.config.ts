@@ -75,6 +75,9 @@ const placeOf = ({ moduleId }: TestSpecification): number => {
   return place === -1 ? longest.length : place;
 };
 
+/** What the files of one worker could change for each other. */
+const commandNames = './packages/core/test/command-names.ts';
+
 /**
  * vitest starts the largest files first, unless it has run them before in this folder. The projects are in the order of their names:
  * `integration` waits most, and `unit`, whose many short files need the CPU only, keeps all workers busy until the end.
@@ -102,6 +105,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           isolate: false,
+          setupFiles: commandNames,
           ...bounds,
           // Without the peers of the benches, which `bench/test/long/checks.test.ts` installs: tests that need them are in `bench/test`.
           include: ['{packages,apps,tools}/*/src/**/*.test.ts', 'bench/src/**/*.test.ts'],
@@ -111,6 +115,7 @@ export default defineConfig({
         test: {
           name: 'integration',
           isolate: false,
+          setupFiles: commandNames,
           include: ['{packages,apps,tools}/*/test/**/*.test.ts'],
           exclude: slow,
           ...bounds,
@@ -122,6 +127,7 @@ export default defineConfig({
         test: {
           name: 'full',
           isolate: false,
+          setupFiles: commandNames,
           include: ['{packages,apps,tools}/*/test/full/**/*.test.ts', 'tools/*/test/firm/full/**/*.test.ts'],
           ...bounds,
           globalSetup: [built, postgres, packages, apps],

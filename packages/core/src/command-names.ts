@@ -7,13 +7,13 @@ export interface CommandNames {
   dev: string;
 }
 
-const ofWorkspace: CommandNames = {
+export const commandsOfWorkspace: CommandNames = {
   operator: 'deedwire-operator',
   migrate: 'deedwire-operator database migrate',
   dev: 'pnpm dev',
 };
 
-let names = ofWorkspace;
+let names = commandsOfWorkspace;
 
 /** Of this process, for good. A program calls it before anything else. Without a call, they are those of the apps of a workspace. */
 export function nameCommands(own: CommandNames): void {

@@ -176,7 +176,6 @@ test.each([
   ['a migrated database', migrated.databaseUrl],
 ])('`deedwire dev --existing` says which right it needs in %s', async (_, database) => {
   const home = await mkdtemp(join(tmpdir(), 'deedwire-access-'));
-  const root = join(import.meta.dirname, '..');
   const args = ['--conditions=deedwire-source', join(root, 'src/bin.ts'), 'dev', '--existing'];
   const env = { ...process.env, DATABASE_URL: urlOf(database, {}), DEEDWIRE_HOME: home, PATIENT_API_PORT: '0' };
   try {

@@ -62,9 +62,10 @@ test.concurrent('a pending delivery is sent at once, and the breaker lets it thr
   const sent = receiver.deliveries.length;
   const chosen = (await harness.deliveries()).find(({ event }) => event.type === 'order.placed');
   await retry(harness, chosen?.id ?? '');
-  await receiver.waitFor(sent + 1);
-  expect(receiver.deliveries[sent]?.headers).toMatchObject({ 'webhook-id': chosen?.id });
-  expect(receiver.deliveries[sent]?.headers['x-service-webhook-replay']).toBeUndefined();
+  // On a busy machine, first attempts that began before the breaker opened can still arrive.
+  const ofChosen = () => receiver.deliveries.slice(sent).find(({ headers }) => headers['webhook-id'] === chosen?.id);
+  await eventually(async () => expect(ofChosen()).toBeDefined());
+  expect(ofChosen()?.headers['x-service-webhook-replay']).toBeUndefined();
 });
 
 test.concurrent('a retry of a delivery in flight waits for the result, and starts at once if it is a failure', async ({
