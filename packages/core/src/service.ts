@@ -31,9 +31,10 @@ export interface OwnVersion {
    *
    * @param builder that of the schema
    * @param connectionOf adds the types of a list
+   * @param version its date
    * @returns the actions that it records in the audit log
    */
-  readonly addTo: (builder: never, connectionOf: never) => readonly string[];
+  readonly addTo: (builder: never, connectionOf: never, version: string) => readonly string[];
 }
 
 /** What the platform knows of an interface, beside its contract and its code. */

@@ -88,7 +88,7 @@ async function serve({ version, edition, serve: load }: ServedVersion, folder: s
     edition,
     buildSchema(sdl),
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the type of the parameter is not published
-    own && ((builder, connectionOf) => actions.push(...own.addTo(builder as never, connectionOf as never))),
+    own && ((builder, connectionOf) => actions.push(...own.addTo(builder as never, connectionOf as never, version))),
   );
   const common = readManifest(edition, schema);
   const { abilities, costWeights, costListSizes, costPageMaximums } = readOwnManifest(

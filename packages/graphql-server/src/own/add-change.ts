@@ -10,9 +10,13 @@ import { ownAccount } from './own-account.ts';
 import { sqlOn } from './sql.ts';
 import type { VersionTypes } from './version-types.ts';
 
-/** @param actions gets those of the audit log */
+/**
+ * @param version the date of the schema
+ * @param actions gets those of the audit log
+ */
 export function addChangeTo<Types extends VersionTypes>(
   builder: InterfaceSchemaBuilder,
+  version: string,
   actions: string[],
 ): AddChange<Types> {
   return (name, { input, codes, payload, action, run }) => {
@@ -23,7 +27,8 @@ export function addChangeTo<Types extends VersionTypes>(
       payload: (t): FieldMap => uncheckedResult(payload(uncheckedResult(t))),
       resolve(given, { actions: context, caller }) {
         const { idempotencyKey, ...details }: { idempotencyKey?: string | null } = { ...given };
-        const request = { mutation: name, key: idempotencyKey, input: details, action };
+        // A result that one version has saved can lack what another one returns.
+        const request = { mutation: name, key: idempotencyKey, input: { version, ...details }, action };
         return changeOnce(context, caller, request, ({ transaction, append, refuse }) =>
           run(uncheckedResult(given), {
             caller,

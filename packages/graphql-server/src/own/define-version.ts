@@ -37,7 +37,7 @@ export interface VersionParts<Types extends VersionTypes> {
  */
 export function defineVersion<Types extends VersionTypes>(add: (parts: VersionParts<Types>) => void): OwnVersion {
   return {
-    addTo(builder, connectionOf) {
+    addTo(builder, connectionOf, version) {
       const actions: string[] = [];
       const whole: InterfaceSchemaBuilder = builder;
       // The same value: its types name those of one SDL.
@@ -47,7 +47,7 @@ export function defineVersion<Types extends VersionTypes>(add: (parts: VersionPa
         builder: own,
         query: (name, field) => own.queryField(name, field),
         connection: addConnectionTo(whole, given),
-        change: addChangeTo(whole, actions),
+        change: addChangeTo(whole, version, actions),
       });
       return actions;
     },

@@ -426,11 +426,16 @@ describe('in production, without the development dependencies', () => {
 
   test('the second date of the interface is served to clients that ask for it', async () => {
     const input = { startsAt: inDays(6), reason: 'Feber' };
-    await book(ada, input);
+    await book(ada, { ...input, idempotencyKey: 'k-6' });
     const query = '{ appointments { startsAt note } }';
     const headers = { 'X-Clinic-Schema-Version': '2027-02-01' };
     const { body } = await postGraphql(graphqlUrl, ada, { query, headers, prefix: 'X-Clinic' });
     expect(body.data?.['appointments']).toContainEqual({ startsAt: input.startsAt, note: 'Feber' });
     expect((await ask(ada, query)).errors).toMatchObject([{ message: expect.stringContaining('note') }]);
+    // The result that is saved has no note.
+    const again = 'mutation ($input: BookAppointmentInput!) { bookAppointment(input: $input) { userErrors { code } } }';
+    const variables = { input: { ...input, idempotencyKey: 'k-6' } };
+    const repeated = await postGraphql(graphqlUrl, ada, { query: again, variables, headers, prefix: 'X-Clinic' });
+    expect(repeated.body.data).toEqual({ bookAppointment: { userErrors: [{ code: 'IDEMPOTENCY_KEY_REUSED' }] } });
   });
 });
