@@ -18,8 +18,8 @@ test('the built operator CLI migrates a database', async () => {
   await database.drop();
 });
 
-test('deploys one app as the README describes, without test dependencies', async () => {
-  const readme = await readFile(join(workspaceRoot, 'README.md'), 'utf8');
+test('deploys one app as deploy/README.md describes, without test dependencies', async () => {
+  const readme = await readFile(join(workspaceRoot, 'deploy/README.md'), 'utf8');
   const [, pnpm = '', command = ''] =
     /`npx -y (pnpm@[\d.]+) (--filter @deedwire\/\S+ deploy [^`]*)<folder>`/.exec(readme) ?? [];
   const parent = await mkdtemp(join(tmpdir(), 'deployed-'));
