@@ -132,7 +132,8 @@ test('the lines of the page make an application that compiles, with 20 lines at 
   expect(changed).toContain(event);
   expect(template).toContain(event);
   await expect(run('npx --no-install deedwire check')).rejects.toThrow('order.paid/2026-11-01.json is out of date');
-  expect(await run(promise)).toBe('wrote  deedwire/events/order.paid/2026-11-01.json\n');
+  const promised = ['events/order.paid/2026-11-01.json', 'customer/versions.json', 'events/versions.json'];
+  expect(await run(promise)).toBe(promised.map((path) => `wrote  deedwire/${path}\n`).join(''));
   expect(await run('npx --no-install deedwire check')).toBe('');
   const lines = diff.split('\n').filter((line) => line !== '');
   const added = [...lines.filter((line) => line.startsWith('+')), ...`${keyRoute}${portalRoute}`.trim().split('\n')];

@@ -184,7 +184,7 @@ describe.each([
   ['@deedwire/contract-check', 2_450],
   ['@deedwire/lender-schema', 1_065],
   ['@deedwire/partner-schema', 595],
-  ['@deedwire/service', 4_600],
+  ['@deedwire/service', 4_650],
   ['@deedwire/webhook-events', 571],
   ['@deedwire/webhook-receiver', 1_010],
   ['@deedwire/webhook-signing', 260],
