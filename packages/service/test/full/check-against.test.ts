@@ -90,7 +90,8 @@ const fails = (...texts: readonly string[]) => ({
   ),
 });
 
-test('a current version may gain a field with its ability and its cost, and a preview may change', async () => {
+/** To a current version, with its ability, its cost and its code. */
+async function addField(): Promise<void> {
   await edit(ownSdl, ['  appointments: [', '  next: [Appointment!]!\n  appointments: [']);
   await edit(
     manifest,
@@ -101,6 +102,10 @@ test('a current version may gain a field with its ability and its cost, and a pr
     "  query('app",
     "  query('next', (t) => t.field({ type: [Appointment], resolve: () => [] }));\n  query('app",
   ]);
+}
+
+test('a current version may gain a field with its ability and its cost, and a preview may change', async () => {
+  await addField();
   await edit('deedwire/service.ts', [
     /reason: z.string\(\) \}\) \}\),\n {6}render/,
     'reason: z.string(), room: z.string() }) }),\n      render',
@@ -210,16 +215,7 @@ describe('in a repository with Changesets', () => {
     await write('.changeset/config.json', JSON.stringify({ baseBranch: 'main', privatePackages: { version: true } }));
     await edit('package.json', ['1.0.0', '1.1.0']);
     await commit('version 1.1.0');
-    await edit(ownSdl, ['  appointments: [', '  next: [Appointment!]!\n  appointments: [']);
-    await edit(
-      manifest,
-      ['"Query.appointments": [', '"Query.next": ["READ"], "Query.appointments": ['],
-      ['"Query.appointments": 100', '"Query.next": 1, "Query.appointments": 100'],
-    );
-    await edit(module, [
-      "  query('app",
-      "  query('next', (t) => t.field({ type: [Appointment], resolve: () => [] }));\n  query('app",
-    ]);
+    await addField();
     await generate();
   });
 
