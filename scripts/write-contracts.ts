@@ -35,8 +35,9 @@ function published(folder: string, file: string, ...keys: string[]) {
   return { package: manifest.name, packageVersion: manifest.version, file, sha256, deprecatedOn, sunsetOn };
 }
 
-function publishedEvent({ type = '', version, ...rest }: Version) {
-  const file = published(payloads ?? '', `json-schema/${type}/${version}.json`, type, version);
+/** Without its file where the service publishes no payloads. */
+function eventVersion({ type = '', version, ...rest }: Version) {
+  const file = payloads === null ? {} : published(payloads, `json-schema/${type}/${version}.json`, type, version);
   return { event: `${type}@${version}`, ...file, ...rest };
 }
 
@@ -61,8 +62,8 @@ const written = {
       // The SDL is for `contract-check can-i-deploy`, which has no registry.
       return { interface: serves.interfaceName, version, ...published(folder, file, version), sdl: read(folder, file) };
     }) ?? [],
-  pins: pins.map(publishedEvent),
+  pins: pins.map(eventVersion),
   appends,
-  renders: renders.map(publishedEvent),
+  renders: renders.map(eventVersion),
 };
 writeFileSync('dist/contracts.json', `${JSON.stringify(written, null, 2)}\n`);

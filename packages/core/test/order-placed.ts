@@ -1,7 +1,5 @@
+import { defineEvent, type EventContract, formatGid, type SnapshotOf, toRecordId, withRenderers } from '@deedwire/core';
 import * as z from 'zod';
-import { defineEvent, type EventContract, type SnapshotOf, withRenderers } from '../src/event.ts';
-import { formatGid } from '../src/gid.ts';
-import { toRecordId } from '../src/record-id.ts';
 
 const text = z.string();
 const order = z.object({ id: text, item: text, buyerEmail: text.nullable().optional(), note: text.nullable() });

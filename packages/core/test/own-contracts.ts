@@ -1,5 +1,5 @@
+import type { EventContract } from '@deedwire/core';
 import { webhookEventTypes } from '@deedwire/webhook-contract';
-import type { EventContract } from '../src/event.ts';
 
 /** The contracts of the platform's own events, which every interface has. */
 export const ownContracts = (interfaces: readonly string[]): EventContract[] =>

@@ -1,5 +1,4 @@
-import { defineService } from '../src/define-service.ts';
-import type { ServiceOptions } from '../src/service.ts';
+import { defineService, type ServiceOptions } from '@deedwire/core';
 import { orderPlacedContract, renderedOrderPlaced } from './order-placed.ts';
 import { ownContracts } from './own-contracts.ts';
 
@@ -30,7 +29,7 @@ export const testServiceWith = <const Interfaces extends ServiceOptions['interfa
     // Only tests remove an order, and record that as an operator.
     auditActions: { 'order.place': 'lost', 'order.remove': 'delete' },
     clientActions: ['order.place'],
-    migrations: new URL('./migrations/', import.meta.url),
+    migrations: new URL('../test/migrations/', import.meta.url),
   });
 
 /**

@@ -16,7 +16,7 @@ export interface ServedContract {
 
 /** The contract of an interface, as a schema package exports it, with the manifest of each version. */
 export function contractOf(name: InterfaceName): ServedContract {
-  const folder = join(import.meta.dirname, name, 'contract/versions');
+  const folder = join(import.meta.dirname, '../src', name, 'contract/versions');
   return {
     ...contracts[name],
     manifest: (version) => JSON.parse(readFileSync(join(folder, `${version}.manifest.json`), 'utf8')),

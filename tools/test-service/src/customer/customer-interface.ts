@@ -6,6 +6,6 @@ import { schemas } from './generated/schemas.ts';
 /** What only the app of the interface loads. */
 export const customerInterface: InterfaceCode = {
   contract: serveContract(contract, schemas),
-  examples: join(import.meta.dirname, 'contract/examples'),
+  examples: join(import.meta.dirname, '../../src/customer/contract/examples'),
   plugins: () => [],
 };
