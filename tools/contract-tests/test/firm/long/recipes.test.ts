@@ -167,7 +167,7 @@ test('the recipes lead to a tree that passes every check', async () => {
   await writeTodo(definition, '  sample: (gidNamespace) => ({ lender: sampleLender(gidNamespace) }),\n');
   await workspace.edit(definition, (text) =>
     text
-      .replace('record: null', "record: { type: 'Lender', id: ({ lender }) => lender.id }")
+      .replace('record: null', "record: { type: 'Lender', id: ({ lender: { id } }) => id }")
       .replace('{ todo: z.string() }', '{ lender }')
       .replace(/(?<=from 'zod';\n)/, "import { lender, sampleLender } from '../parts.ts';\n"),
   );
