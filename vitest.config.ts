@@ -130,7 +130,7 @@ export default defineConfig({
           name: 'full',
           isolate: false,
           setupFiles: commandNames,
-          include: ['{packages,apps,tools}/*/test/full/**/*.test.ts', 'tools/*/test/firm/full/**/*.test.ts'],
+          include: ['{packages,apps,tools}/*/test/full/**/*.test.ts', '{packages,tools}/*/test/firm/full/**/*.test.ts'],
           ...bounds,
           globalSetup: [built, postgres, packages, apps],
         },

@@ -8,7 +8,7 @@ import { commandsOf } from '@deedwire/testing';
 import { forFile } from '@deedwire/testing/for-file';
 import { generateWebhookSecret, signWebhook } from '@deedwire/webhook-signing';
 import { expect, test } from 'vitest';
-import { succeed } from '../support/command.ts';
+import { succeed } from '../../support/command.ts';
 import {
   commandOf,
   environment,
@@ -17,8 +17,8 @@ import {
   installReceiverKit,
   node,
   passed,
-} from '../support/graded-receivers.ts';
-import { lacks } from '../support/standard-webhooks.ts';
+} from '../../support/graded-receivers.ts';
+import { lacks } from '../../support/standard-webhooks.ts';
 
 const project = await forFile(installReceiverKit());
 const installed = join(project.folder, 'node_modules/@deedwire/webhook-receiver');
