@@ -16,6 +16,8 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
+const passed = { code: 0, output: expect.stringMatching(/^ok .*\n$/) };
+
 const deedwire = (command: string, cwd = folder) => deedwireIn(cwd, command);
 const compile = () => compileIn(folder);
 
@@ -27,8 +29,9 @@ async function edit(path: string, change: (text: string) => string): Promise<voi
 }
 
 test('the example is as `generate` writes it, and its code is that of its SDL', async () => {
-  expect(await deedwire('check', clinic)).toEqual({ code: 0, output: '' });
-  expect(await deedwire('generate', clinic)).toEqual({ code: 0, output: '' });
+  const upToDate = { code: 0, output: 'ok     deedwire/service.ts, with 6 generated files\n' };
+  expect(await deedwire('check', clinic)).toEqual(upToDate);
+  expect(await deedwire('generate', clinic)).toEqual(upToDate);
 });
 
 test('a field that the SDL renames does not compile in the module, and is named by `check`', async () => {
@@ -59,7 +62,7 @@ test('a field that the SDL renames does not compile in the module, and is named 
       .replaceAll('startsAt', 'beginsAt')
       .replace('{ ...appointment, beginsAt: beginsAt.', '{ id: appointment.id, reason, startsAt: beginsAt.'),
   );
-  expect(await deedwire('check')).toEqual({ code: 0, output: '' });
+  expect(await deedwire('check')).toEqual(passed);
 });
 
 test('a second date of the interface and of an event are two edited files, and what `generate` writes', async () => {
@@ -94,7 +97,7 @@ test('a second date of the interface and of an event are two edited files, and w
       .toSorted(),
   });
   // It begins as the version before it.
-  expect(await deedwire('check')).toEqual({ code: 0, output: '' });
+  expect(await deedwire('check')).toEqual(passed);
 
   await edit(laterSdl ?? '', (sdl) => sdl.replaceAll('reason', 'note'));
   await edit(laterModule ?? '', (text) =>
@@ -103,7 +106,7 @@ test('a second date of the interface and of an event are two edited files, and w
       .replace('{ ...appointment, startsAt', '{ id: appointment.id, reason: note, startsAt'),
   );
   expect(await deedwire('generate')).toEqual({ code: 0, output: composed.map((path) => `wrote  ${path}\n`).join('') });
-  expect(await deedwire('check')).toEqual({ code: 0, output: '' });
+  expect(await deedwire('check')).toEqual(passed);
   expect(await compile()).toBe('');
   await edit('deedwire/service.ts', (text) => text.replace("edition: '2026-11-01', ", ''));
   expect(await deedwire('generate')).toEqual({
@@ -132,7 +135,7 @@ test('a payload on which customers rely does not change, and that of a preview d
 
   await edit('deedwire/service.ts', (text) => text.replaceAll('appointmentRef', 'appointmentId'));
   expect(await deedwire('generate')).toEqual({ code: 0, output: `wrote  ${preview}\n` });
-  expect(await deedwire('check')).toEqual({ code: 0, output: '' });
+  expect(await deedwire('check')).toEqual(passed);
 });
 
 test('`generate` names a type that every interface has, and an SDL that is missing', async () => {
@@ -145,6 +148,21 @@ test('`generate` names a type that every interface has, and an SDL that is missi
   });
   await rm(join(folder, ownSdl));
   expect(await deedwire('generate')).toEqual({ code: 1, output: expect.stringContaining(`${ownSdl} is missing`) });
+});
+
+test.each([
+  ['a type that nothing defines', '[Appointment!]!', '[Appointmnt!]!', 'Unknown type "Appointmnt". Did you mean'],
+  ['a field twice', 'reason: String!', 'reason: String!\n  reason: String', 'Field "Appointment.reason" can only be'],
+  ['a name of introspection', 'reason: String!', '__reason: String!', 'Name "__reason" must not begin with "__"'],
+  ['malformed SDL', 'reason: String!', 'reason String!', 'Syntax Error: Expected ":"'],
+])('`generate` names the file of an SDL with %s', async (_, from, to, problem) => {
+  await edit(ownSdl, (sdl) => sdl.replace(from, to));
+  const { code, output } = await deedwire('generate');
+  expect({ code, lines: output.split('\n') }).toEqual({
+    code: 1,
+    lines: expect.arrayContaining([expect.stringContaining(problem)]),
+  });
+  expect(output).toContain(ownSdl);
 });
 
 test('`check` names an action of the audit log that the service lacks, and a field without an ability', async () => {

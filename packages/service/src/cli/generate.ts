@@ -9,7 +9,7 @@ import { loadService } from './load-service.ts';
 
 /**
  * Writes what is composed of the SDL of the application and the edition of each version, and the schemas of payloads. A version without SDL
- * begins with the files of the version before it. Prints the files that it changes.
+ * begins with the files of the version before it. Prints the files that it changes, or that there are none.
  *
  * @param serviceFile the module of the service
  * @throws {ServiceError} if a payload changes on which customers rely. Then it writes nothing
@@ -18,10 +18,17 @@ export async function generate(serviceFile: string): Promise<void> {
   const { service } = await loadService(serviceFile);
   for (const [path, text] of beginVersions(service, dirname(serviceFile)))
     write(join(dirname(serviceFile), path), text);
-  const changed = (await filesOf(serviceFile)).filter(({ isUpToDate }) => !isUpToDate);
+  const files = await filesOf(serviceFile);
+  const changed = files.filter(({ isUpToDate }) => !isUpToDate);
   const broken = changed.filter(({ isPromised }) => isPromised).map(problemOf);
   if (broken.length > 0) throw new ServiceError(broken);
   for (const { file, text } of changed) write(file, text);
+  if (changed.length === 0) printUpToDate(serviceFile, files.length);
+}
+
+function printUpToDate(serviceFile: string, count: number): void {
+  const files = count === 1 ? '1 generated file' : `${count} generated files`;
+  process.stdout.write(`ok     ${relative(process.cwd(), serviceFile)}, with ${files}\n`);
 }
 
 function write(file: string, text: string): void {
@@ -31,16 +38,22 @@ function write(file: string, text: string): void {
 }
 
 /**
- * Compares the generated files with their sources, and the code of each version with its SDL.
+ * Compares the generated files with their sources, and the code of each version with its SDL. Prints one line for each difference, or that
+ * there is none.
  *
- * @returns one line for each difference
+ * @returns whether there is none
  */
-export async function check(serviceFile: string): Promise<string[]> {
-  const outOfDate = (await filesOf(serviceFile)).filter(({ isUpToDate }) => !isUpToDate);
-  // The code would be compared with a SDL of before.
-  if (outOfDate.length > 0) return outOfDate.map(problemOf);
-  const { service } = await loadService(serviceFile);
-  return findCodeProblems(service, dirname(serviceFile));
+export async function check(serviceFile: string): Promise<boolean> {
+  const files = await filesOf(serviceFile);
+  const problems = files.filter(({ isUpToDate }) => !isUpToDate).map(problemOf);
+  // Before it is up to date, the code would be compared with a SDL of before.
+  if (problems.length === 0) {
+    const { service } = await loadService(serviceFile);
+    problems.push(...(await findCodeProblems(service, dirname(serviceFile))));
+  }
+  process.stdout.write(problems.map((problem) => `${problem}\n`).join(''));
+  if (problems.length === 0) printUpToDate(serviceFile, files.length);
+  return problems.length === 0;
 }
 
 async function filesOf(serviceFile: string) {

@@ -63,9 +63,7 @@ program
   )
   .action(async ({ against }: { against?: string | true }) => {
     const file = serviceFile();
-    const problems = await check(file);
-    process.stdout.write(problems.map((problem) => `${problem}\n`).join(''));
-    if (problems.length > 0) process.exitCode = 1;
+    if (!(await check(file))) process.exitCode = 1;
     else if (against !== undefined)
       process.exitCode = await compareWithRelease(file, against === true ? null : against);
   });

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { isOwnEventType, type Service, ServiceError, type VersionLifecycle } from '@deedwire/core';
 import { openSchemaOf } from '@deedwire/core/payload-fields';
 import { addToCommonSdl, type Written } from '@deedwire/graphql-server/compose-sdl';
 import { messageOf } from '@deedwire/store';
-import { buildSchema } from 'graphql';
+import { buildSchema, validateSchema } from 'graphql';
 import { readCommonSdl } from '../common-half.ts';
 import type { ServedVersion } from '../define-service.ts';
 
@@ -98,7 +98,7 @@ function readOwn(folder: string, path: string): Written {
     throw new ServiceError([
       `${file} is missing: the version has \`serve\`, so its types and root fields belong there.`,
     ]);
-  return { path, text: readFileSync(file, 'utf8') };
+  return { path: relative(process.cwd(), file), text: readFileSync(file, 'utf8') };
 }
 
 /** @throws {ServiceError} */
@@ -110,11 +110,23 @@ function compose(
   const common = { path: `edition ${edition}`, text: readCommonSdl(edition, names.headerPrefix) };
   const sources = `own/${version}.graphql and edition ${edition}`;
   const firstLine = `# The ${name} interface at version ${version}, composed by \`deedwire generate\` of ${sources}.`;
+  let sdl: string;
   try {
-    const sdl = addToCommonSdl(firstLine, own, common);
-    buildSchema(sdl);
-    return sdl;
+    sdl = addToCommonSdl(firstLine, own, common);
   } catch (error) {
     throw new ServiceError([messageOf(error)]);
+  }
+  const problems = problemsIn(sdl);
+  // The edition has none.
+  if (problems.length > 0) throw new ServiceError(problems.map((problem) => `${own.path}: ${problem}`));
+  return sdl;
+}
+
+function problemsIn(sdl: string): readonly string[] {
+  try {
+    return validateSchema(buildSchema(sdl)).map(({ message }) => message);
+  } catch (error) {
+    // `buildSchema` joins the messages of what it finds.
+    return messageOf(error).split('\n\n');
   }
 }
