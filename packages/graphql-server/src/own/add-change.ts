@@ -1,13 +1,11 @@
 import type { UserError } from '@deedwire/actions';
 import { changeOnce } from '@deedwire/actions/use-case';
 import { storedSnapshot } from '@deedwire/append';
-import { gid, parseGid } from '@deedwire/core';
 import type { FieldMap, InputFieldMap } from '@pothos/core';
 import { addMutation } from '../schema/add-mutation.ts';
 import { type InterfaceSchemaBuilder, uncheckedResult } from '../schema/builder.ts';
 import type { AddChange } from './change-types.ts';
-import { ownAccount } from './own-account.ts';
-import { sqlOn } from './sql.ts';
+import { resolverContext } from './resolver-context.ts';
 import type { VersionTypes } from './version-types.ts';
 
 /**
@@ -31,11 +29,7 @@ export function addChangeTo<Types extends VersionTypes>(
         const request = { mutation: name, key: idempotencyKey, input: { version, ...details }, action };
         return changeOnce(context, caller, request, ({ transaction, append, refuse }) =>
           run(uncheckedResult(given), {
-            caller,
-            account: () => ownAccount(context, transaction, caller),
-            sql: sqlOn(transaction),
-            gid: (typeName, id) => gid(context.gidNamespace, typeName, id),
-            idOf: (typeName, value) => parseGid(context.gidNamespace, typeName, value),
+            ...resolverContext(context, transaction, caller),
             append: (event, snapshot) => append(event, uncheckedResult(storedSnapshot(event, snapshot))),
             refuse,
           }),

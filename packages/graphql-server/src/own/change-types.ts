@@ -1,7 +1,7 @@
 import type { IdempotencyErrorCode, UserError } from '@deedwire/actions/errors';
 import type { EventDefinition, RenderedEvent } from '@deedwire/core';
 import type { FieldRef, InputFieldsFromShape } from '@pothos/core';
-import type { RequestAccount, RequestCaller, Sql, ValueOf, VersionSchemaTypes, VersionTypes } from './version-types.ts';
+import type { ResolverContext, ValueOf, VersionSchemaTypes, VersionTypes } from './version-types.ts';
 
 type Field<Of, Name> = Name extends keyof Of ? Of[Name] : never;
 
@@ -16,20 +16,7 @@ type ResultOf<Payload> = { [Name in Exclude<keyof Payload, 'userErrors'>]: NonNu
 type CodeOf<Payload> = Payload extends { userErrors: readonly { code: infer Code extends string }[] } ? Code : never;
 
 /** An open transaction. */
-export interface OpenChange<Code extends string> {
-  /** Who sent the request. A statement about rows of an account names it. */
-  caller: RequestCaller;
-  /** Reads the account of the caller. */
-  account: () => Promise<RequestAccount>;
-  /** Runs a statement in the transaction, with the rights of the interface. */
-  sql: Sql;
-  /** The global identifier of a record, by its id in the application. */
-  gid: (typeName: string, id: string) => string;
-  /**
-   * The id in the identifier of a record that a client has passed, a number of `new_record_id()`. Null for any other text, and for a record of
-   * another type: treat it as one that does not exist.
-   */
-  idOf: (typeName: string, gid: string) => string | null;
+export interface OpenChange<Code extends string> extends ResolverContext {
   /**
    * Appends an event of the caller's account: it is delivered if, and only if, the transaction commits.
    *

@@ -44,7 +44,7 @@ export interface ResolverContext {
   caller: RequestCaller;
   /** Reads the account of the caller. */
   account: () => Promise<RequestAccount>;
-  /** Runs a statement with the rights of the interface, outside of a transaction. */
+  /** Runs a statement with the rights of the interface: in the transaction of a change, and elsewhere in none. */
   sql: Sql;
   /** The global identifier of a record, by its id in the application. */
   gid: (typeName: string, id: string) => string;

@@ -32,13 +32,12 @@ import {
   type WebhookSubscription,
 } from '@deedwire/actions';
 import type { AuthenticatedClient } from '@deedwire/auth';
-import { type Ability, gid, parseGid } from '@deedwire/core';
+import type { Ability } from '@deedwire/core';
 import { toMilliPoints } from '@deedwire/operation-analysis';
 import DataLoader from 'dataloader';
 import { type ExtraWork, OperationPauses } from '../operation/operation-pauses.ts';
-import { ownAccount } from '../own/own-account.ts';
-import { sqlOn } from '../own/sql.ts';
-import type { RequestAccount, Sql } from '../own/version-types.ts';
+import { resolverContext } from '../own/resolver-context.ts';
+import type { ResolverContext } from '../own/version-types.ts';
 
 /** The dependencies of the use cases that every interface has. */
 export type InterfaceActionContext = WebhookActionContext &
@@ -63,20 +62,9 @@ export function ownContext<Own extends object>(create: (base: ActionContext) => 
 }
 
 /** The context of resolvers. Each operation has its own. */
-export interface OperationContext {
+export interface OperationContext extends ResolverContext {
   caller: Caller;
   actions: InterfaceActionContext;
-  /** Runs a statement of the application. */
-  sql: Sql;
-  /** The global identifier of a record of the application. */
-  gid: (typeName: string, id: string) => string;
-  /**
-   * The id in the identifier of a record that a client has passed, a number of `new_record_id()`. Null for any other text, and for a record of
-   * another type: treat it as one that does not exist.
-   */
-  idOf: (typeName: string, gid: string) => string | null;
-  /** Reads the account of the caller, for the application. */
-  account: () => Promise<RequestAccount>;
   /** Creates them when they are read first: most operations need none. */
   loaders: () => Loaders;
   extraWork: ExtraWork;
@@ -175,12 +163,8 @@ export function createOperationContext(
   const pauses = new OperationPauses();
   let loaders: Loaders | undefined;
   return {
-    caller,
+    ...resolverContext(actions, actions.store, caller),
     actions,
-    sql: (parts, ...values) => sqlOn(actions.store)(parts, ...values),
-    account: () => ownAccount(actions, actions.store, caller),
-    gid: (typeName, id) => gid(actions.gidNamespace, typeName, id),
-    idOf: (typeName, value) => parseGid(actions.gidNamespace, typeName, value),
     extensions: {},
     extraWork,
     pauses,
