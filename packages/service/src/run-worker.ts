@@ -5,6 +5,9 @@ import { appEnvironment } from './app-environment.ts';
 
 /** As `startWorker` of this package, with what only our own programs use. */
 export function runWorker(service: Service, options: StartAppOptions): Promise<RunningApp> {
-  const contracts = async (): Promise<string> => (await import('./contracts.ts')).workerContracts(service, options.app);
-  return startWorker(service, { contracts, ...options, env: appEnvironment(options.env) });
+  return startWorker(service, {
+    ...options,
+    env: appEnvironment(options.env),
+    contracts: async () => (await import('./contracts.ts')).workerContracts(service, options.app),
+  });
 }
