@@ -23,7 +23,7 @@ const retryMs = 5_000;
 export function createRegistration({ database, contracts, ...process }: Registration): () => Promise<void> {
   let text: string | null | undefined;
   return async () => {
-    text ??= await readContracts(contracts);
+    if (text === undefined) text = await readContracts(contracts);
     const registered = { ...process, digest: text === null ? null : hash('sha256', text) };
     if ((await registerProcess(database, registered)) || text === null) return;
     await storeAppContracts(database, process.app, text);
