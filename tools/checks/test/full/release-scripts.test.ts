@@ -84,10 +84,10 @@ describe('apply-versions.ts', () => {
     expect({ status, stderr, tree }).toEqual({ status: 0, stderr: '', tree: wanted });
   });
 
-  test('applies the changes of the latest releases', () => {
+  test('applies the changes of the latest releases', ({ skip }) => {
     execFileSync('git', ['clone', '--quiet', '--shared', '--no-checkout', workspaceRoot, repository()]);
-    const releases = git('log', '-5', '--grep=^release: cut versions$', '--format=%H').trim().split('\n');
-    expect(releases).toHaveLength(5);
+    const releases = git('log', '-5', '--grep=^release: cut versions$', '--format=%H').split('\n').filter(Boolean);
+    skip(releases.length === 0, 'The history of the repository has no release.');
     for (const release of releases) {
       git('reset', '--quiet', '--hard', `${release}^`);
       write('versions.patch', git('diff', '--binary', `${release}^`, release));
