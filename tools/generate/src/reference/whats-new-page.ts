@@ -43,8 +43,8 @@ export function whatsNewPage(layout: LayoutWithReference, pathTo: PathTo): strin
     ['You check contracts', [checkFolder], ''],
   ];
   return page('What is new', [
-    `The newest changes, for each person who works with Deedwire. ${code('CHANGELOG.md')} of each package lists all, with corrections.`,
-    ...persons.flatMap(([person, folders, more]) => [`## ${person}`, more, news(folders, pathTo)]),
+    `The newest changes, for each person who works with Deedwire. Each package has its own version: the number before a change is that of the release that brought it, the newest first. Releases have no date. ${code('npm ls')} names the versions that your application has.`,
+    ...persons.flatMap(([person, folders, more]) => [`## ${person}`, more, ...news(folders, pathTo)]),
   ]);
 }
 
@@ -52,21 +52,28 @@ function payloadFolders({ payloads }: LayoutWithReference): string[] {
   return payloads === null ? [] : [payloads];
 }
 
-/** The newest changes of packages. One of several packages is a line. */
-function news(folders: readonly string[], pathTo: PathTo): string {
+/** The newest changes of each package. A change of several packages is listed with the first of them. */
+function news(folders: readonly string[], pathTo: PathTo): string[] {
   const changes = folders.flatMap((folder) => {
-    const name = link(code(basename(folder)), pathTo(folder));
     const text = fileExists(`${folder}/CHANGELOG.md`) ? readText(`${folder}/CHANGELOG.md`) : '';
     return readChanges(text)
       .slice(0, shown)
-      .map(({ release, ...change }) => ({ ...change, release: `${name} ${release}` }));
+      .map((change) => ({ ...change, folder }));
   });
-  return [...Map.groupBy(changes, ({ summary }) => summary)]
-    .map(([summary, all]) => {
-      const breaking = all.some(({ isBreaking }) => isBreaking) ? ', **breaking**' : '';
-      return `- ${all.map(({ release }) => release).join(', ')}${breaking}: ${summary}`;
-    })
-    .join('\n');
+  const merged = [...Map.groupBy(changes, ({ summary }) => summary).values()];
+  return [...Map.groupBy(merged, ([first]) => first?.folder ?? '')].flatMap(([folder, lines]) => [
+    `### ${basename(folder)}`,
+    `${link('Package', pathTo(folder))} · ${link('all changes', pathTo(`${folder}/CHANGELOG.md`))}`,
+    lines.map(newsLine).join('\n'),
+  ]);
+}
+
+/** A change of one or of several packages. */
+function newsLine(all: readonly (ReleasedChange & { folder: string })[]): string {
+  const [first, ...others] = all;
+  const same = others.map(({ folder, release }) => `${code(basename(folder))} ${release}`);
+  const breaking = all.some(({ isBreaking }) => isBreaking) ? ', **breaking**' : '';
+  return `- **${first?.release}**${same.length > 0 ? ` (with ${same.join(', ')})` : ''}${breaking}: ${first?.summary}`;
 }
 
 /** The changes of a changelog as changesets write it, the newest first, without patches. */
