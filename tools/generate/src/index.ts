@@ -1,5 +1,5 @@
 export { readErrorPage } from './reference/error-page.ts';
-export type { Example, Exchange } from './reference/examples.ts';
+export { type Example, eventsPath, type Exchange } from './reference/examples.ts';
 export {
   readInterfaceContracts,
   type InterfaceContract,

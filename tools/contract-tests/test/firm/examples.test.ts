@@ -1,4 +1,7 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { issueCredential, pauseWebhookSubscription } from '@deedwire/actions';
 import { apiKeyPattern } from '@deedwire/auth';
 import { abilities } from '@deedwire/core';
@@ -7,6 +10,7 @@ import { firm } from '@deedwire/firm';
 import { addTeamMember } from '@deedwire/firm/lender';
 import { convertReferral } from '@deedwire/firm/partner';
 import {
+  eventsPath,
   readDeliveryHeaderDescriptions,
   type Example,
   type Exchange,
@@ -63,11 +67,18 @@ describe.each(versions)('$name $date', ({ contract, version }) => {
 
   test('responds to every example as the reference shows', async () => {
     const ids = createExampleIds();
+    const { accountId } = t.accounts[contract.name];
     // Requests name the seeded referrals, in the order in which they were created.
     t.referrals.forEach((id) => ids.toExample(id));
     const send = (sent: Sent) => sendExample({ url: t.urls[contract.name], headers, receiver, ids, version }, sent);
+    const expectExample = async (sent: Sent): Promise<void> => {
+      const before = await t.eventsOfRequests(accountId);
+      await expectResponse(sent, await send(sent));
+      if (sent.kind === 'mutation')
+        await expectEvents(sent, (await t.eventsOfRequests(accountId)).slice(before.length));
+    };
 
-    for (const sent of inPhase(version, 'create')) await expectResponse(sent, await send(sent));
+    for (const sent of inPhase(version, 'create')) await expectExample(sent);
     await causeEvent(t, contract, version, send);
     const [delivery] = await receiver.waitFor(1);
     expect(ownHeaderNames(delivery?.headers ?? {})).toEqual(
@@ -88,9 +99,35 @@ describe.each(versions)('$name $date', ({ contract, version }) => {
       // So that the replay does not end before it is cancelled.
       if (phase === 'replay')
         await pauseWebhookSubscription(t.operator, t.operator.operator, { id: ids.toReal(exampleSubscription) });
-      for (const sent of inPhase(version, phase)) await expectResponse(sent, await send(sent));
+      for (const sent of inPhase(version, phase)) await expectExample(sent);
     }
   });
+});
+
+test('the command of a page of the reference sends its example', async () => {
+  const t = await joinSharedSystem();
+  try {
+    const { id: accountId } = t.accounts.partner;
+    const issued = await issueCredential(t.operator, { accountId, clientId: null, abilities });
+    const sent = credentialHeaders(issued);
+    const page = readFileSync(
+      join(workspaceRoot, 'docs/reference/partner/2026-11-01/mutation-createReferral.md'),
+      'utf8',
+    );
+    const [, command = ''] = /```sh\n(.*?)\n```/s.exec(page) ?? [];
+    const { stdout } = await promisify(execFile)('sh', ['-c', command], {
+      env: {
+        PATH: process.env['PATH'],
+        DEEDWIRE_URL: t.urls.partner,
+        CLIENT_ID: sent['X-Service-Client-Id'],
+        API_KEY: sent['X-Service-API-Key'],
+        ORGANIZATION_ID: sent['X-Service-Organization-Id'],
+      },
+    });
+    expect(JSON.parse(stdout)).toMatchObject({ data: { createReferral: { userErrors: [] } } });
+  } finally {
+    await t.close();
+  }
 });
 
 type Phase = 'create' | 'read' | 'change' | 'replay' | 'delete';
@@ -183,6 +220,13 @@ async function expectResponse({ operation, result, responsePath }: Sent, respons
     hasUserErrors: result === 'user-errors',
   });
   await expect(response).toMatchFileSnapshot(join(workspaceRoot, responsePath));
+}
+
+/** The reference names the events of an example. One that causes none has no file. */
+async function expectEvents(sent: Sent, types: readonly string[]): Promise<void> {
+  const file = join(workspaceRoot, eventsPath(sent));
+  if (types.length === 0 && !existsSync(file)) return;
+  await expect(`${JSON.stringify(types)}\n`).toMatchFileSnapshot(file);
 }
 
 const exampleDurations: Readonly<Record<string, number>> = { durationMs: 38, connectMs: 11, firstByteMs: 25 };

@@ -40,6 +40,16 @@ export async function joinSharedSystem<Served extends Service, Seeds extends See
         client.query('update webhook_worker set sends_mail = true; delete from contact_confirmation'),
       );
     },
+    /** The types of the events that requests have caused for an account, the oldest first. */
+    eventsOfRequests: (accountId: string): Promise<string[]> =>
+      withClient(databaseUrl, async (client) => {
+        const { rows } = await client.query<{ type: string }>(
+          `select event_type as type from webhook_event
+           where account_id = $1 and request_id is not null and not is_test order by id`,
+          [accountId],
+        );
+        return rows.map(({ type }) => type);
+      }),
     /** The lines of the logs that contain a text. */
     logLines: (text: string): Promise<string[]> => getJson(urlOf(`log-lines?text=${encodeURIComponent(text)}&`)),
     /** Closes the connections of the test file. The system goes on. */

@@ -45,6 +45,13 @@ test('an example applies to later versions until one of them has its own', () =>
   ]);
 });
 
+test('the events of an example are those beside its response', () => {
+  write('2026-11-01/a.response.json', '{ "data": { "a": 2 } }');
+  write('2026-11-01/a.events.json', '["order.paid"]');
+  const examples = readExamples(folder, new Map([['2026-11-01', older]]));
+  expect(examples.get('2026-11-01')).toMatchObject([{ events: ['order.paid'] }, { events: [] }]);
+});
+
 test('a later version can use the example of a retired version', () => {
   const later = new Map([['2027-02-01', older]]);
   expect(readExamples(folder, later).get('2027-02-01')).toMatchObject([

@@ -13,6 +13,8 @@ export interface Example {
   readonly document: string;
   /** A request that succeeds and, for some operations, one that returns user errors. */
   readonly exchanges: readonly Exchange[];
+  /** The types of the events that the request that succeeds caused when it was recorded. Empty if there are none. */
+  readonly events: readonly string[];
 }
 
 export interface Exchange {
@@ -77,7 +79,7 @@ function filesIn(folder: string): string[] {
 }
 
 function withoutEnding(file: string): string {
-  return file.replace(/\.(?:graphql|(?:refused\.)?(?:variables|response)\.json)$/, '');
+  return file.replace(/\.(?:graphql|(?:events|(?:refused\.)?(?:variables|response))\.json)$/, '');
 }
 
 interface Operation {
@@ -125,15 +127,23 @@ function readExample({ kind, name }: Operation, places: Places): Example {
     };
   };
 
+  const success = exchange('success', '');
   const hasRefusal = fileExists(`${path}.refused.variables.json`);
-  const exchanges = [exchange('success', ''), ...(hasRefusal ? [exchange('user-errors', '.refused')] : [])];
+  const exchanges = [success, ...(hasRefusal ? [exchange('user-errors', '.refused')] : [])];
   const problems = exchanges.flatMap(({ variables }) => problemsOf(schema, { kind, name }, document, variables));
   if (problems.length > 0) {
     const version = basename(target);
     const remedy = from === target ? '' : ` Version ${version} needs its own example.`;
     throw new Error(`${path}.graphql at ${version}: ${problems.join(' ')}${remedy}`);
   }
-  return { path, kind, operation: name, document, exchanges };
+  const recordedEvents = eventsPath(success);
+  const events: string[] = fileExists(recordedEvents) ? JSON.parse(readText(recordedEvents)) : [];
+  return { path, kind, operation: name, document, exchanges, events };
+}
+
+/** The file with the types of the events that an exchange causes, beside its response. It exists if there are any. */
+export function eventsPath({ responsePath }: Pick<Exchange, 'responsePath'>): string {
+  return responsePath.replace(/response\.json$/, 'events.json');
 }
 
 /** The reasons why a document is not a valid example of an operation, as sentences. Empty if it is valid. */

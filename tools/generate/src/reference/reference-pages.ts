@@ -43,7 +43,7 @@ export async function referencePages(layout: LayoutWithReference): Promise<Map<s
     const of = `the ${name} interface`;
     for (const version of versions) {
       const subject = version.version;
-      for (const [path, text] of interfacePages(contract, version)) add(`${name}/${path}`, text);
+      for (const [path, text] of interfacePages(contract, version, events)) add(`${name}/${path}`, text);
       add(`${name}/${subject}.changelog.md`, (pathTo) => changelogPage({ of, history, subject, root: '..', pathTo }));
     }
     for (const { from, to } of upgrades(versions)) {
@@ -58,7 +58,7 @@ export async function referencePages(layout: LayoutWithReference): Promise<Map<s
     const { history } = events;
     for (const version of versions) {
       const subject = `${type}/${version.version}`;
-      add(`webhooks/${subject}.md`, (pathTo) => eventPage(events, eventType, version, pathTo));
+      add(`webhooks/${subject}.md`, (pathTo) => eventPage(events, eventType, version, contracts, pathTo));
       add(`webhooks/${subject}.changelog.md`, (pathTo) =>
         changelogPage({ of: type, history, subject, root: '../..', pathTo }),
       );

@@ -4,6 +4,8 @@ import type { EventType, EventVersion } from '../../payloads/event-types.ts';
 import { docsFolder } from '../../platform-folders.ts';
 import { describeDifferences, describeUpgrade } from '../differences.ts';
 import { describeAddition, releaseOf, type Remark, remarksOn } from '../history.ts';
+import type { InterfaceContract } from '../interface-contracts.ts';
+import { operationPage } from '../interface-page/places.ts';
 import { statusExplanation } from '../lifecycle.ts';
 import { code, codeBlock, jsonBlock, link, page, table } from '../markdown.ts';
 import type { PathTo } from '../path-to.ts';
@@ -21,6 +23,7 @@ export function eventPage(
   events: PublishedEvents,
   eventType: EventType,
   version: EventVersion,
+  contracts: readonly InterfaceContract[],
   pathTo: PathTo,
 ): string {
   const { payloads, history, interfaceNames } = events;
@@ -44,6 +47,7 @@ export function eventPage(
   const blocks = [
     statusExplanation(version),
     `${description} Available to subscriptions of ${audience}.`,
+    causes(type, contracts),
     describeAddition(history, subject),
     `See also: ${links.join(' · ')}.`,
     '## Subscribe',
@@ -97,6 +101,21 @@ export function payloadUpgradePage(
     '## Body after',
     jsonBlock(to.typical),
   ]);
+}
+
+/** A sentence about the mutations whose examples cause an event. Empty if there are none. */
+function causes(type: string, contracts: readonly InterfaceContract[]): string {
+  const links = contracts.flatMap(({ name, versions }) => {
+    const newest = versions.findLast(({ status }) => status === 'current');
+    if (newest === undefined) return [];
+    return newest.examples
+      .filter(({ events }) => events.includes(type))
+      .map((example) => {
+        const target = `../../${name}/${operationPage(newest.version, example)}`;
+        return `${link(code(example.operation), target)} of the ${name} interface`;
+      });
+  });
+  return links.length === 0 ? '' : `Caused by ${links.join(' and ')}.`;
 }
 
 function pinOf(type: string, { version }: EventVersion): string {

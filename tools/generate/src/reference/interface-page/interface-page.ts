@@ -5,6 +5,7 @@ import type { InterfaceContract, InterfaceVersion } from '../interface-contracts
 import { statusExplanation } from '../lifecycle.ts';
 import { anchor, code, link, oneLine, page, table } from '../markdown.ts';
 import type { PathTo } from '../path-to.ts';
+import type { PublishedEvents } from '../published-events.ts';
 import { upgradeGuides } from '../upgrade-links.ts';
 import { describeAbilities, describeCosts, describeErrors, describeLimits } from './contract-sections.ts';
 import { describeOperation, fieldOf } from './operation.ts';
@@ -16,6 +17,7 @@ import { describeType, typeLink } from './type.ts';
 export function interfacePages(
   contract: InterfaceContract,
   version: InterfaceVersion,
+  events: PublishedEvents,
 ): Map<string, (pathTo: PathTo) => string> {
   const { version: date, examples } = version;
   const places = placesOf(version);
@@ -23,7 +25,11 @@ export function interfacePages(
     [`${date}.md`, (pathTo: PathTo) => overviewPage(contract, version, places, pathTo)],
     [typesPage(date), () => describeTypes(contract, version, places)],
     ...examples.map(
-      (example) => [operationPage(date, example), () => describeOperation(contract, version, places, example)] as const,
+      (example) =>
+        [
+          operationPage(date, example),
+          (pathTo: PathTo) => describeOperation(contract, version, events, places, example, pathTo),
+        ] as const,
     ),
   ]);
 }

@@ -20,7 +20,7 @@ const pathTo = pathFrom('reference', 'customer/2026-11-01-to-2027-02-01.md');
 
 function example(operation: string, document: string, data: unknown, date = '2026-11-01'): Example {
   const exchange = { result: 'success', variables: {}, responsePath: '', response: { data } } as const;
-  return { path: `${date}/${operation}`, kind: 'query', operation, document, exchanges: [exchange] };
+  return { path: `${date}/${operation}`, kind: 'query', operation, document, exchanges: [exchange], events: [] };
 }
 
 function versionOf(version: string, sdl: string, examples: readonly Example[]): InterfaceVersion {

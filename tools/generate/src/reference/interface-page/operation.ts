@@ -1,8 +1,12 @@
 import { getNamedType, type GraphQLField, isEnumType, isObjectType } from 'graphql';
+import { docsFolder } from '../../platform-folders.ts';
 import type { Example, Exchange } from '../examples.ts';
 import type { InterfaceContract, InterfaceVersion } from '../interface-contracts.ts';
 import { code, codeBlock, jsonBlock, link, oneLine, page } from '../markdown.ts';
+import type { PathTo } from '../path-to.ts';
+import { eventLink, type PublishedEvents } from '../published-events.ts';
 import { operationPage, type Places } from './places.ts';
+import { curlCommand } from './requests.ts';
 import { describeType, inputTable, type TargetOf, typeLink } from './type.ts';
 
 export function operationHeading({ kind, operation }: Example): string {
@@ -13,11 +17,14 @@ type Field = GraphQLField<unknown, unknown>;
 
 /** The page of an operation, with the types that it alone has. */
 export function describeOperation(
-  { title, folder }: InterfaceContract,
+  contract: InterfaceContract,
   version: InterfaceVersion,
+  events: PublishedEvents,
   places: Places,
   example: Example,
+  pathTo: PathTo,
 ): string {
+  const { title, folder } = contract;
   const path = operationPage(version.version, example);
   const targetOf = places.from(path);
   const field = fieldOf(version, example);
@@ -28,10 +35,15 @@ export function describeOperation(
       `Of the ${link(`${title} interface, ${version.version}`, overview)}.`,
       oneLine(field.description ?? ''),
       inputTable('argument', field.args, targetOf),
-      `Returns ${typeLink(field.type, targetOf)}.${userErrorCodes(field, targetOf)}${price(version, example, overview)}`,
+      `Returns ${typeLink(field.type, targetOf)}.${userErrorCodes(field, targetOf, pathTo)}${price(version, example, overview)}`,
+      `Every operation can return ${link('these errors', `${overview}#errors`)} too: ${link('what to do', pathTo(`${docsFolder}/errors.md`))}.`,
+      causedEvents(example, events),
       '## Example',
       codeBlock('graphql', example.document),
       ...example.exchanges.flatMap(describeExchange),
+      '## With curl',
+      `\`DEEDWIRE_URL\` is the URL of the interface. The other variables are ${link('your credentials', `${overview}#requests`)}.`,
+      codeBlock('sh', curlCommand(contract, version, example)),
       ...places.of(path).flatMap((type) => describeType(type, targetOf)),
     ],
     `${folder}/versions/${version.version}.*`,
@@ -69,13 +81,19 @@ export function describeExchange({ result, variables, responsePath, response }: 
   ];
 }
 
+/** A sentence about the events that the example caused. Empty if it caused none. */
+function causedEvents({ events: caused }: Example, events: PublishedEvents): string {
+  const links = caused.map((type) => eventLink(events, type, '../../webhooks/'));
+  return links.length === 0 ? '' : `Causes the webhook event ${links.join(' and ')}.`;
+}
+
 /** A sentence about the user error codes of the payload. Empty if the operation has no user errors. */
-function userErrorCodes(field: Field, targetOf: TargetOf): string {
+function userErrorCodes(field: Field, targetOf: TargetOf, pathTo: PathTo): string {
   const payload = getNamedType(field.type);
   const errors = isObjectType(payload) ? payload.getFields()['userErrors'] : undefined;
   const error = errors && getNamedType(errors.type);
   const codes = isObjectType(error) ? getNamedType(error.getFields()['code']?.type) : undefined;
   if (!isEnumType(codes)) return '';
   const values = codes.getValues().map(({ name }) => code(name));
-  return ` User error codes (${link('details', targetOf(codes))}): ${values.join(', ')}.`;
+  return ` User error codes (${link('details', targetOf(codes))}, ${link('what to do', pathTo(`${docsFolder}/user-errors.md`))}): ${values.join(', ')}.`;
 }
