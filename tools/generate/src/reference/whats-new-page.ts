@@ -63,7 +63,7 @@ function news(folders: readonly string[], pathTo: PathTo): string[] {
   const merged = [...Map.groupBy(changes, ({ summary }) => summary).values()];
   return [...Map.groupBy(merged, ([first]) => first?.folder ?? '')].flatMap(([folder, lines]) => [
     `### ${basename(folder)}`,
-    `${link('Package', pathTo(folder))} · ${link('all changes', pathTo(`${folder}/CHANGELOG.md`))}`,
+    `${code('CHANGELOG.md')} of ${link('the package', pathTo(folder))} has all changes.`,
     lines.map(newsLine).join('\n'),
   ]);
 }
