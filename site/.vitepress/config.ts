@@ -78,6 +78,27 @@ function escape(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
+/** Lets long names in tables break between their words, so that the other columns stay on a page. */
+function breakNames({ tokens }: StateCore): void {
+  let isTable = false;
+  for (const { type, children } of tokens) {
+    if (type.startsWith('table_')) isTable = type === 'table_open';
+    if (!isTable) continue;
+    for (const child of children ?? []) {
+      if (child.type !== 'code_inline') continue;
+      child.type = 'html_inline';
+      child.content = codeWithBreaks(child.content);
+    }
+  }
+}
+
+/** Breaks `gid://<namespace>/Order`, `order.paid`, `RETRY_AFTER` and `OrderConnection` before each word but the first. */
+function codeWithBreaks(text: string): string {
+  const isShort = text.length < 18;
+  const words = isShort ? [text] : text.split(/(?<=[/_.-])(?=[\w<])|(?<=[a-z\d])(?=[A-Z])/);
+  return `<code v-pre>${words.map(escape).join('<wbr>')}</code>`;
+}
+
 /** What comes before the first words of a row of a table, and of an item of a list. */
 const openings: Readonly<Record<string, string>> = { tr_open: 'td_open', list_item_open: 'paragraph_open' };
 
@@ -102,7 +123,7 @@ function anchorNames({ tokens }: StateCore): void {
     token.attrSet('id', id);
     // The generator would change the anchor of a link that is a separate token.
     name.type = 'html_inline';
-    name.content = `<a href="#${escape(id)}"><code>${escape(name.content)}</code></a>`;
+    name.content = `<a href="#${escape(id)}">${codeWithBreaks(name.content)}</a>`;
   }
 }
 
@@ -185,6 +206,7 @@ export default {
     config(markdown: Markdown) {
       markdown.core.ruler.push('links', resolveLinks);
       markdown.core.ruler.push('names', anchorNames);
+      markdown.core.ruler.push('breaks', breakNames);
       markdown.core.ruler.push('pictures', drawPictures);
     },
   },

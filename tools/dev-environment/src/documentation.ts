@@ -1,6 +1,6 @@
 import { createReadStream, existsSync, globSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { extname, join } from 'node:path';
+import { extname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { listen } from '@deedwire/testing';
 import { workspaceRoot } from './workspace.ts';
@@ -21,6 +21,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
   '.js': 'text/javascript',
   '.json': 'application/json',
   '.md': 'text/markdown; charset=utf-8',
+  '.png': 'image/png',
   '.svg': 'image/svg+xml',
   '.woff2': 'font/woff2',
 };
@@ -31,7 +32,8 @@ const mediaTypes: Readonly<Record<string, string>> = {
  * @returns `url`: a value of `DOCUMENTATION_URL`
  */
 export async function serveSite(port: number): Promise<{ url: string; close: () => Promise<void> }> {
-  const files = new Set(globSync('**/*.*', { cwd: site }));
+  const entries = globSync('**/*', { cwd: site, withFileTypes: true }).filter((entry) => entry.isFile());
+  const files = new Set(entries.map(({ name, parentPath }) => relative(site, join(parentPath, name))));
   const server = createServer(({ url = '/' }, response) => {
     const { pathname } = new URL(url, 'http://localhost');
     const path = `${pathname.slice(1)}${pathname.endsWith('/') ? 'index.html' : ''}`;

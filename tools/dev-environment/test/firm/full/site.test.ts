@@ -92,6 +92,19 @@ test('serves Markdown as such', async () => {
 });
 
 describe.skipIf(browser.isAbsent)('in a browser', () => {
+  test.each([
+    '/docs/reference/partner/2026-11-01.html',
+    '/docs/reference/partner/2026-11-01/mutation-createReferral.html',
+    '/docs/reference/webhooks/referral.created/2026-11-01.html',
+  ])('shows each column of the tables of %s beside the lists of pages and headings', async (path) => {
+    const { page } = await browser.open(site.url, { viewport: { width: 1280, height: 900 } });
+    await page.goto(path);
+    const hidden = await page
+      .locator('main table')
+      .evaluateAll((tables) => tables.filter((table) => table.scrollWidth > table.clientWidth).map(String));
+    expect(hidden).toEqual([]);
+  });
+
   test('the search finds error codes, codes of tables, fields, event versions and findings', async () => {
     const { page } = await browser.open(site.url);
     await page.goto('/', { waitUntil: 'networkidle' });
@@ -132,6 +145,7 @@ describe.skipIf(browser.isAbsent)('in a browser', () => {
 
 test('has the files that pages link to, and the pages at their paths in the repository', async () => {
   expect(await read('/packages/lender-schema/versions/2026-11-01.graphql')).toContain('type Lender {');
+  expect(await read('/LICENSE')).toContain('Apache License');
   expect(await read('/docs/errors.md')).toContain("location.replace('../errors.html' + location.hash)");
 });
 
