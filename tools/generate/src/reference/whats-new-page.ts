@@ -61,11 +61,18 @@ function news(folders: readonly string[], pathTo: PathTo): string[] {
       .map((change) => ({ ...change, folder }));
   });
   const merged = [...Map.groupBy(changes, ({ summary }) => summary).values()];
-  return [...Map.groupBy(merged, ([first]) => first?.folder ?? '')].flatMap(([folder, lines]) => [
-    `### ${basename(folder)}`,
-    `${code('CHANGELOG.md')} of ${link('the package', pathTo(folder))} has all changes.`,
-    lines.map(newsLine).join('\n'),
-  ]);
+  const groups = Map.groupBy(merged, ([first]) => first?.folder ?? '');
+  return [...groups].flatMap(([folder, lines]) => {
+    // A package all of whose changes are here has no heading elsewhere.
+    const others = lines.flatMap((all) => all.map((change) => change.folder)).filter((other) => !groups.has(other));
+    const here = [folder, ...new Set(others)];
+    const links = here.map((each) => link(basename(each), pathTo(each)));
+    return [
+      `### ${here.map((each) => basename(each)).join(', ')}`,
+      `${code('CHANGELOG.md')} of ${links.join(' and of ')} has all changes.`,
+      lines.map(newsLine).join('\n'),
+    ];
+  });
 }
 
 /** A change of one or of several packages. */
