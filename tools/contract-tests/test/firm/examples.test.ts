@@ -102,32 +102,22 @@ describe.each(versions)('$name $date', ({ contract, version }) => {
       for (const sent of inPhase(version, phase)) await expectExample(sent);
     }
   });
-});
 
-test('the command of a page of the reference sends its example', async () => {
-  const t = await joinSharedSystem();
-  try {
-    const { id: accountId } = t.accounts.partner;
-    const issued = await issueCredential(t.operator, { accountId, clientId: null, abilities });
-    const sent = credentialHeaders(issued);
-    const page = readFileSync(
-      join(workspaceRoot, 'docs/reference/partner/2026-11-01/mutation-createReferral.md'),
-      'utf8',
-    );
-    const [, command = ''] = /```sh\n(.*?)\n```/s.exec(page) ?? [];
+  test('accepts the command of a page of the reference', async () => {
+    const path = `docs/reference/${contract.name}/${version.version}/mutation-createPortalLink.md`;
+    const [, command = ''] = /```sh\n(.*?)\n```/s.exec(readFileSync(join(workspaceRoot, path), 'utf8')) ?? [];
+    const credentials = Object.entries(headers).map(([name, value]) => [
+      name
+        .replace(/^.+-(?=Client|API|Organization)/, '')
+        .replaceAll('-', '_')
+        .toUpperCase(),
+      value,
+    ]);
     const { stdout } = await promisify(execFile)('sh', ['-c', command], {
-      env: {
-        PATH: process.env['PATH'],
-        DEEDWIRE_URL: t.urls.partner,
-        CLIENT_ID: sent['X-Service-Client-Id'],
-        API_KEY: sent['X-Service-API-Key'],
-        ORGANIZATION_ID: sent['X-Service-Organization-Id'],
-      },
+      env: { ...Object.fromEntries(credentials), PATH: process.env['PATH'], DEEDWIRE_URL: t.urls[contract.name] },
     });
-    expect(JSON.parse(stdout)).toMatchObject({ data: { createReferral: { userErrors: [] } } });
-  } finally {
-    await t.close();
-  }
+    expect(JSON.parse(stdout)).toMatchObject({ data: { createPortalLink: { userErrors: [] } } });
+  });
 });
 
 type Phase = 'create' | 'read' | 'change' | 'replay' | 'delete';
