@@ -233,13 +233,13 @@ test('names what it lacks: generated files, a release, a commit, and contract-ch
   expect(await deedwire('check', '--against')).toEqual({
     code: 1,
     output: expect.stringMatching(
-      /^error: Only a repository with Changesets has a latest release\. Name what is deployed/,
+      /^ok .+\nerror: Only a repository with Changesets has a latest release\. Name what is deployed/,
     ),
   });
   expect(await deedwire('check', '--against', 'v2')).toEqual({
     code: 1,
     output: expect.stringMatching(
-      /^error: v2 is no commit, tag or branch of the repository \S+\. If the clone is shallow/,
+      /^ok .+\nerror: v2 is no commit, tag or branch of the repository \S+\. If the clone is shallow/,
     ),
   });
   await edit(ownSdl, ['startsAt: DateTime!', 'startsAt: DateTime']);
