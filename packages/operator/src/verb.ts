@@ -57,6 +57,11 @@ export function print<Result>(
   stdout.write(`${json ? JSON.stringify(result) : text(result)}\n`);
 }
 
+/** Writes what a person has to know about a printed value to standard error, so that a file or a pipe gets the value alone. */
+export function advise({ stderr }: Shell, { json }: OutputOptions, text: string): void {
+  if (!json) stderr.write(`${text}\n`);
+}
+
 /**
  * Formats a table that fits the terminal, for a person. A pipe gets all columns, with complete identifiers and times.
  *

@@ -159,3 +159,16 @@ test('a key is issued, used, rotated, expired and revoked, and the audit log sho
   ]);
   for (const { apiKey } of [first, second]) expect(JSON.stringify(entries)).not.toContain(apiKey.split('_')[3]);
 });
+
+test.each([
+  ['the three headers of a new key', ['credential', 'issue'], /^(X-[\w-]+: \S+\n){3}$/],
+  ['the link of an invite', ['credential', 'invite', '--origin', 'https://portal.example'], /^https:\S+\n$/],
+  ['the link of the portal', ['portal', 'link', '--origin', 'https://portal.example'], /^https:\S+\n$/],
+])('prints %s alone on standard output, and what to do with it on standard error', async (_, command, value) => {
+  const printed = await callOperator(env, ...command, '--account', harness.accounts.customer.id);
+  expect(printed).toEqual({
+    exitCode: 0,
+    stdout: expect.stringMatching(value),
+    stderr: expect.stringMatching(/\S\n$/),
+  });
+});

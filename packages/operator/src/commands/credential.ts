@@ -17,7 +17,6 @@ import {
   interfaceOf,
   operatorCommand,
   requestHeaders,
-  type Service,
   withArticles,
 } from '@deedwire/core';
 import type { Command } from 'commander';
@@ -28,7 +27,7 @@ import { chooseOrigin, originOption } from '../portal-origin.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
 import { futureTimes, parseDuration, parseFutureTime } from '../time-options.ts';
-import { addVerb, interfaceOption, notes, print, tableFor, type OutputOptions } from '../verb.ts';
+import { addVerb, advise, interfaceOption, notes, print, tableFor, type OutputOptions } from '../verb.ts';
 
 interface AccountOptions extends OutputOptions {
   interface?: InterfaceName;
@@ -82,7 +81,7 @@ export function addCredentialCommands(program: Command, shell: Shell): void {
         expiresAt: options.expires ?? null,
       };
       const issued = await withContext(shell, (context) => issueCredential(context, input));
-      print(shell, options, issued, (found) => describeIssued(shell.service, found));
+      printIssued(shell, options, issued);
     });
 
   addVerb(noun, 'invite', 'create a link with which a person of the account creates a key, and print it')
@@ -116,7 +115,7 @@ To end it: ${operatorCommand()} portal session revoke.`),
           },
         ),
       );
-      print(shell, options, invite, describeInvite);
+      printInvite(shell, options, invite);
     });
 
   addVerb(
@@ -135,7 +134,7 @@ To end it: ${operatorCommand()} portal session revoke.`),
       const { overlap: overlapSeconds, ability, expires: expiresAt = null } = options;
       const input = { keyId, overlapSeconds, abilities: ability, expiresAt };
       const issued = await withContext(shell, (context) => rotateCredential(context, input));
-      print(shell, options, issued, (found) => describeIssued(shell.service, found));
+      printIssued(shell, options, issued);
     });
 
   addVerb(noun, 'expire <keyId>', 'expire an API key; every interface rejects it within a second')
@@ -197,21 +196,28 @@ function describeCreator({ createdByKey, createdByActor }: Credential): string {
   return [createdByKey ?? 'an operator', ...(createdByActor === null ? [] : [`(${createdByActor})`])].join(' ');
 }
 
-function describeInvite({ sessionId, url, expiresAt, clientId, abilities: atMost }: KeyInvite): string {
-  return [
-    `Send this link to a person who may hold the keys of ${clientId}. It works once, until ${expiresAt.toISOString()}.`,
-    `Its session can create keys with ${atMost.join(' ')}, and revoke those of the client.`,
-    `To end it: ${operatorCommand()} portal session revoke ${sessionId.split('/').at(-1)}`,
-    url,
-  ].join('\n');
+function printInvite(shell: Shell, options: OutputOptions, invite: KeyInvite): void {
+  const { sessionId, expiresAt, clientId, abilities: atMost } = invite;
+  advise(
+    shell,
+    options,
+    [
+      `Send this link to a person who may hold the keys of ${clientId}. It works once, until ${expiresAt.toISOString()}.`,
+      `Its session can create keys with ${atMost.join(' ')}, and revoke those of the client.`,
+      `To end it: ${operatorCommand()} portal session revoke ${sessionId.split('/').at(-1)}`,
+    ].join('\n'),
+  );
+  print(shell, options, invite, ({ url }) => url);
 }
 
-function describeIssued(service: Service, { clientId, apiKey, organizationId }: IssuedCredential): string {
-  const headers = requestHeaders(service);
-  return [
-    'Store the API key now. It cannot be shown again.',
-    `${headers.clientId}: ${clientId}`,
-    `${headers.apiKey}: ${apiKey}`,
-    `${headers.organizationId}: ${organizationId}`,
-  ].join('\n');
+function printIssued(shell: Shell, options: OutputOptions, issued: IssuedCredential): void {
+  const headers = requestHeaders(shell.service);
+  advise(shell, options, 'Store the API key now. It cannot be shown again.');
+  print(shell, options, issued, ({ clientId, apiKey, organizationId }) =>
+    [
+      `${headers.clientId}: ${clientId}`,
+      `${headers.apiKey}: ${apiKey}`,
+      `${headers.organizationId}: ${organizationId}`,
+    ].join('\n'),
+  );
 }

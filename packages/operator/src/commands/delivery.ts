@@ -26,7 +26,7 @@ import { readSecretKeys, withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
 import { type Columns, formatRecord } from '../table.ts';
 import { parseDuration, parsePastTime, pastTimes } from '../time-options.ts';
-import { addVerb, notes, print, printList, tableFor, type OutputOptions } from '../verb.ts';
+import { addVerb, advise, notes, print, printList, tableFor, type OutputOptions } from '../verb.ts';
 import { watchAttempts } from '../watch-attempts.ts';
 import { addDeliveryLate } from './delivery-late.ts';
 
@@ -244,14 +244,13 @@ a worker of the previous release made its last attempt. An attempt that fails le
   );
 }
 
-/** The command alone goes to standard output, so that a shell can read it. */
 async function printCurl(shell: Shell, options: OutputOptions, deliveryId: string): Promise<void> {
   const secretKeys = readSecretKeys(shell);
   const { signedAt, acceptedUntil, ...request } = await withContext(shell, (context) =>
     signWebhookDelivery({ ...context, secretKeys }, { deliveryId }),
   );
   print(shell, options, { command: curlCommand(request), signedAt, acceptedUntil }, ({ command }) => command);
-  if (!options.json) shell.stderr.write(`Receivers accept the request until ${acceptedUntil.toISOString()}.\n`);
+  advise(shell, options, `Receivers accept the request until ${acceptedUntil.toISOString()}.`);
 }
 
 type Explained = Awaited<ReturnType<typeof explainWebhookDelivery>>;

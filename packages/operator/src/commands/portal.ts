@@ -1,4 +1,4 @@
-import { createPortalLinkOfAccount, listPortalSessions, type PortalLink, revokePortalSession } from '@deedwire/actions';
+import { createPortalLinkOfAccount, listPortalSessions, revokePortalSession } from '@deedwire/actions';
 import { operatorCommand, portalAbilities, type PortalAbility } from '@deedwire/core';
 import type { Command } from 'commander';
 import { abilityOption } from '../ability-option.ts';
@@ -9,7 +9,7 @@ import { chooseOrigin, originOption } from '../portal-origin.ts';
 import { withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
 import { parseDuration } from '../time-options.ts';
-import { addVerb, notes, print, printList, type OutputOptions } from '../verb.ts';
+import { addVerb, advise, notes, print, printList, type OutputOptions } from '../verb.ts';
 
 interface LinkOptions extends OutputOptions {
   account: string;
@@ -61,7 +61,12 @@ export function addPortalCommands(program: Command, shell: Shell): void {
         };
         return createPortalLinkOfAccount({ ...context, portalOrigin }, input);
       });
-      print(shell, options, link, describeLink);
+      advise(
+        shell,
+        options,
+        `Open this link once, until ${link.expiresAt.toISOString()}. It gives access to the account.`,
+      );
+      print(shell, options, link, ({ url }) => url);
     });
 
   const sessions = noun.command('session').description('sessions of the portal');
@@ -103,8 +108,4 @@ export function addPortalCommands(program: Command, shell: Shell): void {
       const revoked = await withContext(shell, (context) => revokePortalSession(context, { sessionId }));
       print(shell, options, revoked, () => `The session ${sessionId} has ended`);
     });
-}
-
-function describeLink({ url, expiresAt }: PortalLink): string {
-  return `Open this link once, until ${expiresAt.toISOString()}. It gives access to the account.\n${url}`;
 }

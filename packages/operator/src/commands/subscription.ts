@@ -27,7 +27,7 @@ import { readSecretKeys, withContext } from '../session.ts';
 import type { Shell } from '../shell.ts';
 import { formatRecord } from '../table.ts';
 import { parseDuration, parsePastTime, pastTimes } from '../time-options.ts';
-import { addVerb, notes, print, printList, type OutputOptions, UnknownAnswerError } from '../verb.ts';
+import { addVerb, advise, notes, print, printList, type OutputOptions, UnknownAnswerError } from '../verb.ts';
 
 interface ListOptions extends OutputOptions, Window {
   account?: string;
@@ -167,15 +167,13 @@ The value of a header is stored encrypted with WEBHOOK_SECRET_KEYS, and never sh
         const result = orRefuse(await rotateWebhookSecret({ ...context, secretKeys }, context.operator, input));
         return { webhookSubscription: result.webhookSubscription, webhookSecret: result.webhookSecret };
       });
-      print(shell, options, rotated, ({ webhookSecret, webhookSubscription: { rotation } }) =>
-        [
-          'Store the webhook secret now. It cannot be shown again.',
-          webhookSecret,
-          rotation === null
-            ? 'Only this secret signs now.'
-            : `The old secret signs as well until ${rotation.endsAt.toISOString()}.`,
-        ].join('\n'),
-      );
+      const { rotation } = rotated.webhookSubscription;
+      const signs =
+        rotation === null
+          ? 'Only this secret signs now.'
+          : `The old secret signs as well until ${rotation.endsAt.toISOString()}.`;
+      advise(shell, options, `Store the webhook secret now. It cannot be shown again. ${signs}`);
+      print(shell, options, rotated, ({ webhookSecret }) => webhookSecret);
     });
 
   addReconcile(noun, shell);
