@@ -21,6 +21,16 @@ test('rejects the database of an earlier build, and says how to reset it', async
   await migrated.drop();
 });
 
+test('describes one remedy for a changed migration of the application, with the condition for an empty database', async () => {
+  const { databaseUrl, ...migrated } = await createMigratedDatabase();
+  const database = { url: databaseUrl, directUrl: databaseUrl, place: {}, howToReset: 'Delete its data.' };
+  await runOnce(databaseUrl, `update app_migration set checksum = 'of an earlier form'`);
+  await expect(migrateDevDatabase(context, database, say)).rejects.toThrow(
+    /Restore the file, .*\. If no other database has .* an empty .*\nDelete its data\.$/,
+  );
+  await migrated.drop();
+});
+
 test('says which session keeps it waiting', async () => {
   const { databaseUrl, ...migrated } = await createMigratedDatabase();
   const holder = await connect(databaseUrl);

@@ -85,7 +85,8 @@ export class MigrationChangedError extends Error {
         ? `Migration ${migration} was applied to the database, but is missing from this build or differs from it. An earlier ` +
             'build, before the first public release, made the database; it cannot be upgraded. Use an empty database.'
         : `Migration ${migration} of the application was applied to the database, but its folder lacks it or has another form ` +
-            'of it. Restore the file, and write the change as a migration with a later name.',
+            'of it. Restore the file, and write the change as a migration with a later name. If no other database has the migration, ' +
+            'and you do not need the data of this one, you can use an empty database instead.',
     );
   }
 }
