@@ -184,7 +184,7 @@ test.each([
       promisify(execFile)(process.execPath, args, { cwd: join(root, '../../examples/clinic'), env }),
     ).rejects.toMatchObject({
       code: 1,
-      stderr: `error: The login ${poor} lacks a right in the database ${name}: permission denied for database ${name}. \`deedwire dev\` needs the login that owns the tables, and may create a schema for what it keeps. Run as the owner of the database: grant create on database ${name} to ${poor}\n`,
+      stderr: `error: The login ${poor} lacks a right in the database ${name}: permission denied for database ${name}. \`npx deedwire dev\` needs the login that owns the tables, and may create a schema for what it keeps. Run as the owner of the database: grant create on database ${name} to ${poor}\n`,
     });
   } finally {
     await rm(home, { recursive: true });

@@ -280,5 +280,6 @@ try {
   }
 } catch (error) {
   // Otherwise its database has been closed during the start.
-  if (!stopping.signal.aborted) fail(describeStartError(error), error instanceof UsageError ? 2 : 1);
+  const databaseUrl = process.env['DATABASE_DIRECT_URL']?.trim() || process.env['DATABASE_URL']?.trim() || '';
+  if (!stopping.signal.aborted) fail(describeStartError(error, databaseUrl), error instanceof UsageError ? 2 : 1);
 }

@@ -25,7 +25,7 @@ import {
   withSeedContext,
 } from '@deedwire/development';
 import { findBinaries } from '@deedwire/embedded-postgres/server';
-import { databaseAddress, toAccessError } from '@deedwire/store';
+import { databaseAddress } from '@deedwire/store';
 import { createAccountWithKey, type SeedContext } from '../accounts.ts';
 import { requireServedCode } from '../interface-code.ts';
 import { type RunningReceiver, startReceiver } from '../receiver.ts';
@@ -51,20 +51,9 @@ export async function dev(load: () => Promise<LoadedService>, options: DevOption
     await run(load, options, stopping);
   } catch (error) {
     // Otherwise its database has been closed during the start.
-    if (!stopping.signal.aborted) fail(`error: ${describeStartError(explain(error))}`, 1);
+    const databaseUrl = process.env['DATABASE_DIRECT_URL']?.trim() || process.env['DATABASE_URL']?.trim() || '';
+    if (!stopping.signal.aborted) fail(`error: ${describeStartError(error, databaseUrl)}`, 1);
   }
-}
-
-/** Of the database that a developer has given: the embedded one has a login with all rights. */
-function explain(error: unknown): unknown {
-  const databaseUrl = process.env['DATABASE_DIRECT_URL']?.trim() || process.env['DATABASE_URL']?.trim() || '';
-  if (databaseUrl === '') return error;
-  return toAccessError(
-    error,
-    databaseUrl,
-    ({ database, login }) =>
-      `\`deedwire dev\` needs the login that owns the tables, and may create a schema for what it keeps. Run as the owner of the database: grant create on database ${database} to ${login}`,
-  );
 }
 
 async function run(load: () => Promise<LoadedService>, options: DevOptions, stopping: AbortController): Promise<void> {

@@ -1,14 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import { join } from 'node:path';
-import {
-  createStore,
-  databaseAddress,
-  DatabaseUrlError,
-  messageOf,
-  onlyRow,
-  StoreUnavailableError,
-} from '@deedwire/store';
+import { createStore, databaseAddress, DatabaseUrlError, onlyRow, StoreUnavailableError } from '@deedwire/store';
 
 /** TypeScript 5.6 does not know `rewriteRelativeImportExtensions`. The tests compile with this one and later ones. */
 const oldestTypeScript = [5, 7] as const;
@@ -56,13 +49,13 @@ function installedVersion(folder: string, name: string): string | null {
 
 /** Why the tables cannot be in a database. Null if they can. */
 export async function databaseProblem(databaseUrl: string): Promise<string | null> {
-  const version = await readVersion(databaseUrl).catch((error: unknown) => {
-    if (error instanceof StoreUnavailableError) return messageOf(error.cause);
-    if (error instanceof DatabaseUrlError) return error.message;
-    throw error;
+  const version = await readVersion(databaseUrl).catch(async (error: unknown) => {
+    if (!(error instanceof StoreUnavailableError || error instanceof DatabaseUrlError)) throw error;
+    const { describeStartError } = await import('@deedwire/development');
+    return describeStartError(error, databaseUrl);
   });
   if (typeof version === 'string')
-    return `The database of DATABASE_URL cannot be reached: ${version}. Set DATABASE_URL to a PostgreSQL database that runs, or unset it: \`deedwire dev\` can use an embedded one.`;
+    return `${version}. Or unset DATABASE_URL: \`deedwire dev\` can use an embedded database.`;
   return version >= oldestPostgres
     ? null
     : `PostgreSQL ${version} is at ${databaseAddress(databaseUrl)}, and Deedwire needs ${oldestPostgres} or later. Set DATABASE_URL to a database of a later server.`;

@@ -46,5 +46,7 @@ test('reports that the server of DATABASE_URL is unavailable', async () => {
   const home = await newDevHome();
   const dev = home.start({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' });
   expect(await dev.ended).toBe(1);
-  expect(dev.output()).toMatch(/The database is not available\. \(connect ECONNREFUSED 127\.0\.0\.1:1\)\n$/);
+  expect(dev.output()).toMatch(
+    /No PostgreSQL server accepts connections at 127\.0\.0\.1:1\. .+ \(connect ECONNREFUSED 127\.0\.0\.1:1\)\n$/,
+  );
 });
