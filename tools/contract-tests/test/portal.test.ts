@@ -1114,8 +1114,7 @@ describe('deedwire-operator portal', async () => {
       ...'--ability OPERATE --ability READ_PAYLOAD --actor support-1 --return-url https://app.example/'.split(' '),
       ...`--subscription ${subscription.gid} --expires-in 10m`.split(' '),
     );
-    const [, url = ''] = stdout.split('\n');
-    expect((await browserOf(account).open(url)).json).toMatchObject({
+    expect((await browserOf(account).open(stdout.trim())).json).toMatchObject({
       abilities: ['READ', 'OPERATE', 'READ_PAYLOAD'],
       actor: 'support-1',
       returnUrl: 'https://app.example/',
