@@ -90,8 +90,8 @@ describe('under the public policy', () => {
         return durationMs;
       }),
     );
-    // A timer can end a millisecond early.
-    for (const durationMs of durationsMs) expect(durationMs).toBeGreaterThanOrEqual(999);
+    // A timer counts from the start of the turn of the event loop that sets it, so it ends some milliseconds early after a busy one.
+    for (const durationMs of durationsMs) expect(durationMs).toBeGreaterThan(900);
   });
 
   it.each(['https://127.0.0.1/', 'http://8.8.8.8/', 'https://9.9.9.9/', 'nonsense'])(
