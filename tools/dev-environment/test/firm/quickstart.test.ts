@@ -1,10 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findFreePort } from '@deedwire/embedded-postgres';
 import { interfaceNames } from '@deedwire/firm';
 import { findProgram } from '@deedwire/testing';
+import { generateWebhookSecret } from '@deedwire/webhook-signing';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { workspaceRoot } from '../../src/workspace.ts';
 import { createDevHome, type DevHome } from '../dev-process.ts';
@@ -178,6 +180,15 @@ function accountPage(path: string, envFile: string) {
   return { blocks: ofPage, print };
 }
 
+/** Runs `listen` of the page of a partner, with the credentials of a file. Resolves when it sends to the server. */
+async function listenTo(block: string, envFile: string, env: { WEBHOOK_SECRET: string; PORT: string }): Promise<void> {
+  const command = block.replace(kitCommand, kitSource).replace('4005', env.PORT);
+  const listening = run(`. ${home.path}/${envFile}\nWEBHOOK_SECRET=${env.WEBHOOK_SECRET}\n${command}`, {
+    XDG_STATE_HOME: home.path,
+  });
+  await expect.poll(listening.output).toContain('Ready: ');
+}
+
 describe('a partner with a URL and a key', () => {
   test('reads the event of a referral, and receives the next one as a signed webhook', async () => {
     const { blocks: ofPage, print } = accountPage('docs/partner-quickstart.md', 'dev.env');
@@ -209,24 +220,48 @@ describe('a partner with a URL and a key', () => {
     );
     const env = { WEBHOOK_SECRET: secret.trim(), PORT: String(port) };
     const server = await startReceiver(receiverScript.replace('node', '"$NODE"'), env);
-    const variables = `. ${home.path}/dev.env\nWEBHOOK_SECRET=${env.WEBHOOK_SECRET}`;
-    const sending = run(`${variables}\n${send.replace(kitCommand, kitSource).replace('4005', env.PORT)}`, {
-      XDG_STATE_HOME: home.path,
-    });
-    await expect.poll(sending.output).toContain('Ready: ');
+    await listenTo(send, 'dev.env', env);
     const next = JSON.parse(await print(define, create.replaceAll('CRM-2026/1', 'CRM-2026/2'))).data.createReferral;
     await expect.poll(server.output).toContain(`referral.created ${next.referral.id}\n200 PROCESSED\n`);
   });
 });
 
 describe('a lender with a URL and a key', () => {
-  test('reads its team, and pins a version', async () => {
+  test('reads its team, pins versions, and receives a test event as a signed webhook', async () => {
     const { blocks: ofPage, print } = accountPage('docs/lender-quickstart.md', 'lender.env');
-    const [team = '', pin = ''] = ofPage;
-    expect(ofPage).toHaveLength(2);
-    const [member] = JSON.parse(await print(team)).data.lender.members;
+    const [define = '', team = '', pin = '', listen = '', send = '', events = '', listeners = ''] = ofPage;
+    expect(ofPage).toHaveLength(7);
+    const [member] = JSON.parse(await print(define, team)).data.lender.members;
     expect(Object.keys(member)).toEqual(['id', 'firstName', 'lastName', 'email']);
-    expect(await print(pin)).toMatch(/^x-service-schema-version: 2026-11-01\r$/im);
+    expect(await print(define, pin)).toMatch(/^x-service-schema-version: 2026-11-01\r$/im);
+    const { webhookListener, userErrors } = JSON.parse(await print(define, listen)).data.createWebhookListener;
+    expect(userErrors).toEqual([]);
+    const [setId = ''] = /^LISTENER_ID=.*$/m.exec(send) ?? [];
+    const sendTo = async (id: string): Promise<unknown> =>
+      JSON.parse(await print(define, send.replace(setId, `LISTENER_ID=${id}`))).data.sendTestWebhookEvent.userErrors;
+    expect(await sendTo(webhookListener.id)).toEqual([]);
+    const reading = await print(define, `LISTENER_ID=${webhookListener.id}`, events);
+    expect(JSON.parse(reading).data.webhookEvents.edges).toMatchObject([
+      { sequence: 1, node: { type: 'team_member.added', version: '2026-11-01' } },
+    ]);
+
+    const lenderPage = read('docs/lender-quickstart.md');
+    const [, handler = ''] = /^```js\n(.*?)^```$/ms.exec(lenderPage) ?? [];
+    const program = read(nodeReceiver.file).replace(/(?<= {2}on: \{\n).*?(?=^ {2}\},$)/ms, handler);
+    expect(program).toContain('data.teamMember.id');
+    const file = join(home.path, 'server.mjs');
+    await writeFile(file, program);
+    const env = { WEBHOOK_SECRET: generateWebhookSecret(), PORT: String(await findFreePort()) };
+    const command = receiverScript.replace('node', '"$NODE"').replace(/< \S+$/, `< "${file}"`);
+    const server = await startReceiver(command, env);
+    const [, listenToServer = ''] =
+      /^```sh\n(\S+ \S+ \S+ listen .*?)^```$/ms.exec(read('docs/partner-quickstart.md')) ?? [];
+    await listenTo(listenToServer, 'lender.env', env);
+    const [first] = JSON.parse(await print(define, listeners)).data.webhookListeners;
+    expect(await sendTo(first.id)).toEqual([]);
+    const [printed = ''] = /^team_member\.added gid.*\n200 PROCESSED\n/m.exec(lenderPage) ?? [];
+    expect(printed).not.toBe('');
+    await expect.poll(server.output).toContain(printed);
   });
 });
 
