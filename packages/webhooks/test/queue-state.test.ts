@@ -44,7 +44,7 @@ async function subscribe(...dueFor: number[]): Promise<SubscriptionId> {
   return id;
 }
 
-const oldest = async (): Promise<number> => Math.floor((await readQueueState(store)).oldestDueSeconds / 100) * 100;
+const oldest = async (): Promise<number> => Math.round((await readQueueState(store)).oldestDueSeconds / 100) * 100;
 
 test('an empty database', async () => {
   await keepPartitions(store, () => {});
@@ -119,5 +119,5 @@ test('an account is frozen, so its deliveries are not late', async () => {
     [id],
   );
   const { frozenSeconds, oldestDueSeconds } = await readQueueState(store);
-  expect({ frozen: Math.floor(frozenSeconds / 60), oldestDueSeconds }).toEqual({ frozen: 10, oldestDueSeconds: 0 });
+  expect({ frozen: Math.round(frozenSeconds / 60), oldestDueSeconds }).toEqual({ frozen: 10, oldestDueSeconds: 0 });
 });
